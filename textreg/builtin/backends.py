@@ -48,8 +48,8 @@ class Here(Workers):
         self, function: Callable[..., Any], handles: Iterable[Any], *arguments: Iterable[Any]
     ) -> Iterator[Any]:
         """One call after the other: kernels have the threads."""
-        for given in zip(handles, *arguments, strict=False):
-            yield function(*map(value_of, given))
+        for inputs in zip(handles, *arguments, strict=False):
+            yield function(*map(value_of, inputs))
 
 
 def value_of(argument: Any) -> Any:

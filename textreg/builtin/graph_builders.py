@@ -172,8 +172,8 @@ class Classes(GraphBuilder):
         dissimilar = None
         if self.opposite is not None:
             pairs = np.array([self._pair(text, groups) for text in self.opposite.split(",")])
-            one, other = p + np.concatenate([pairs, pairs[:, ::-1]]).T
-            dissimilar = csr_array((np.ones(len(one)), (one, other)), shape=shape)
+            rows, columns = p + np.concatenate([pairs, pairs[:, ::-1]]).T
+            dissimilar = csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
         return Graph(similar, dissimilar, classes)
 
     def _pair(self, text: str, groups: Groups) -> tuple[int, int]:

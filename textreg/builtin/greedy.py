@@ -252,8 +252,8 @@ class Stagewise(Regularizer):
 
     def __init__(self, /, **values: Any) -> None:
         super().__init__(**values)
-        given = {**self.params(), "steps": 1, "epsilon": self.epsilon or STEP}
-        StepRules(**given)  # refuses parameters that contradict each other
+        rules = {**self.params(), "steps": 1, "epsilon": self.epsilon or STEP}
+        StepRules(**rules)  # refuses parameters that contradict each other
 
     def solve(self, problem: Problem) -> Solution:
         """The end of the path, or its best point on ``problem.validation`` where that is given.
@@ -324,13 +324,13 @@ class Stagewise(Regularizer):
         self, problem: Problem, candidates: Sequence[Regularizer] | None = None
     ) -> Iterator[tuple[Regularizer, Solution]]:
         """One run for all candidates, if they differ only in the number of steps."""
-        given = list(self.candidates(problem) if candidates is None else candidates)
-        parts = [part for part in given if isinstance(part, Stagewise)]
-        others = {part.replace(steps=1) for part in parts}
+        grid = list(self.candidates(problem) if candidates is None else candidates)
+        parts = [part for part in grid if isinstance(part, Stagewise)]
+        settings = {part.replace(steps=1) for part in parts}
         ascending = all(a.steps <= b.steps for a, b in itertools.pairwise(parts))
         two_runs = self.patience is not None and problem.validation is None
-        if len(parts) < len(given) or len(others) != 1 or not ascending or two_runs:
-            yield from super().path(problem, given)
+        if len(parts) < len(grid) or len(settings) != 1 or not ascending or two_runs:
+            yield from super().path(problem, grid)
             return
         steps = [part.steps for part in parts]
         yield from zip(parts, stagewise_path(problem, parts[0]._rules(problem), steps), strict=True)

@@ -118,8 +118,8 @@ class Group(Regularizer):
         if parameter != "group" or groups is None:
             return super().scale(problem, parameter)
         if isinstance(groups, BlockGroups):
-            found = scale_in_blocks(groups, problem.gradient_sizes_at_zero())
-            return found or super().scale(problem, parameter)
+            strength = scale_in_blocks(groups, problem.gradient_sizes_at_zero())
+            return strength or super().scale(problem, parameter)
         if not len(groups.indices):
             return super().scale(problem, parameter)
         member_of = row_of(groups.indptr)
@@ -134,7 +134,7 @@ class Group(Regularizer):
             tried = {"group": PAPERS, "l1": PAPERS, "l2": (0.0,)}
             names = self.undecided()
             values = itertools.product(*(tried[name] for name in names))
-            return [self.replace(**dict(zip(names, some, strict=True))) for some in values]
+            return [self.replace(**dict(zip(names, point, strict=True))) for point in values]
         return super().candidates(problem)
 
     def penalty(self, problem: Problem) -> GroupNorms:
@@ -208,9 +208,9 @@ class Group(Regularizer):
         penalty = self.penalty(problem)
         simpler = self.reduced()
         if simpler is not None and self.solver == "majorize":
-            found = simpler.solve(problem)
-            norms = penalty.original_norms(penalty.norms(found.w), found.w)
-            return replace(found, group_norms=norms)
+            solution = simpler.solve(problem)
+            norms = penalty.original_norms(penalty.norms(solution.w), solution.w)
+            return replace(solution, group_norms=norms)
         if self._ascends(problem):
             return group_ascents([problem], penalty)[0]
         solve = SOLVERS[self.solver].solve
@@ -226,8 +226,8 @@ class Group(Regularizer):
             together = all(map(self._ascends, problems))
             return group_ascents(problems, penalty) if together else super().solve_each(problems)
         return [
-            replace(found, group_norms=penalty.original_norms(penalty.norms(found.w), found.w))
-            for found in simpler.solve_each(problems)
+            replace(fit, group_norms=penalty.original_norms(penalty.norms(fit.w), fit.w))
+            for fit in simpler.solve_each(problems)
         ]
 
     def _ascends(self, problem: Problem) -> bool:

@@ -124,14 +124,14 @@ def network_rows(graph: Graph) -> csr_array:
     from scipy.sparse import csr_array, identity, vstack
 
     size = graph.similar.shape[0]
-    one = csr_array(identity(size))
+    eye = csr_array(identity(size))
     real = np.arange(size) < graph.n_features
     linked = np.diff(graph.similar.indptr) > 0
-    rows = (one - scaled_rows(graph.similar))[np.flatnonzero(real | linked)]
+    rows = (eye - scaled_rows(graph.similar))[np.flatnonzero(real | linked)]
     if graph.dissimilar is None:
         return csr_array(rows)
     opposed = np.flatnonzero(np.diff(graph.dissimilar.indptr))
-    return csr_array(vstack([rows, (one + scaled_rows(graph.dissimilar))[opposed]]))
+    return csr_array(vstack([rows, (eye + scaled_rows(graph.dissimilar))[opposed]]))
 
 
 def laplacian_rows(graph: Graph, *, normalized: bool = False) -> csr_array:

@@ -229,13 +229,13 @@ class NoRegularizer(SeparableRegularizer):
 
         for share in VANISHING if largest > 0.0 else ():
             ridge = Ridge(l2=share * largest)
-            found = ridge.solve(problem.replace(start=start, callback=watch))
+            solution = ridge.solve(problem.replace(start=start, callback=watch))
             if stopped:
-                objective = self.objective(problem, found.w, found.b)
-                return replace(found, objective=objective, gap=math.nan)
-            iterations, start = iterations + found.iterations, (found.w, found.b)
+                objective = self.objective(problem, solution.w, solution.b)
+                return replace(solution, objective=objective, gap=math.nan)
+            iterations, start = iterations + solution.iterations, (solution.w, solution.b)
             # At the optimum of ridge the gradient of the loss is that of the penalty.
-            if 2.0 * ridge.l2 * np.abs(found.w).max() <= problem.tol * largest:
+            if 2.0 * ridge.l2 * np.abs(solution.w).max() <= problem.tol * largest:
                 break
         last = super().solve(problem.replace(start=start))
         return replace(last, iterations=iterations + last.iterations)
