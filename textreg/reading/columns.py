@@ -496,8 +496,8 @@ class TableColumns:
         evidence: Sequence[tuple[int, int]] = ()
         if "evidence" in chosen:
             evidence = as_evidence(chosen["evidence"], get(chosen["evidence"]), text)
-        kept = record if self.keeps or self._settles else {}
-        return Row(text, label, weight, line, group, time, evidence, kept)
+        fields = record if self.keeps or self._settles else {}
+        return Row(text, label, weight, line, group, time, evidence, fields)
 
     def settled(self, rows: Iterable[Row | UnusableRow]) -> Iterator[Row | UnusableRow]:
         """Rows with their numbers, where the decimal marks of the columns are to be recognized.
@@ -507,11 +507,11 @@ class TableColumns:
         if not self._settles:
             yield from rows
             return
-        every = list(rows)
+        all_rows = list(rows)
         numbers = [(field, name) for field, name in self._columns if field.kind == "number"]
-        records = [row.record for row in every]
+        records = [row.record for row in all_rows]
         self.decimals = decimals_of({it: [row.get(it) for row in records] for _, it in numbers})
-        for row in every:
+        for row in all_rows:
             if isinstance(row, Row):
                 assert isinstance(row.text, FieldedText)
                 values = {name: row.text.field(name) for name in row.text.spans}
@@ -521,8 +521,8 @@ class TableColumns:
                 except UnusableRow as problem:
                     yield problem.at(row.line, row.record)
                     continue
-                kept = row.record if self.keeps else {}
-                yield row._replace(text=FieldedText.of(values), record=kept)
+                record = row.record if self.keeps else {}
+                yield row._replace(text=FieldedText.of(values), record=record)
             else:
                 yield row
 
@@ -580,8 +580,8 @@ class TableColumns:
         if role == "text" and self.fields:
             return None
         likely = _named(self._likely[role], names) if role in self._likely else None
-        own = {None, *(_named(field.name, names) for field in self.fields)}
-        return next((it for it in (likely, *self._usual(role, names)) if it not in own), None)
+        fields = {None, *(_named(field.name, names) for field in self.fields)}
+        return next((it for it in (likely, *self._usual(role, names)) if it not in fields), None)
 
     @staticmethod
     def _usual(role: str, names: Sequence[str]) -> list[str]:
@@ -603,15 +603,15 @@ class TableColumns:
 def distinct(names: Sequence[str]) -> list[str]:
     """Names of columns, with ``.1``, ``.2`` and so on after those that were there before."""
     taken, seen = set(names), set[str]()
-    made = []
+    unique_names = []
     for name in names:
-        own, number = name, 0
-        while own in seen or (number and own in taken):
+        unique, number = name, 0
+        while unique in seen or (number and unique in taken):
             number += 1
-            own = f"{name}.{number}"
-        seen.add(own)
-        made.append(own)
-    return made
+            unique = f"{name}.{number}"
+        seen.add(unique)
+        unique_names.append(unique)
+    return unique_names
 
 
 def _named(wanted: str, names: Sequence[str]) -> str | None:

@@ -90,16 +90,16 @@ def read_document(
 
 def first_bytes(files: Sequence[str]) -> bytes:
     """The bytes of files that a guess at their encoding looks at, each on lines of its own."""
-    seen = bytearray()
+    sample = bytearray()
     for file in files:
-        if len(seen) > sources.GUESSED_FROM or kind_of_special(file):
+        if len(sample) > sources.GUESSED_FROM or kind_of_special(file):
             continue
         with sources.opened(file) as stream:
             source = sources.Source(file, stream)
             for chunk in source.chunks() if source.encoding == "utf-8" else ():  # no other mark
-                seen += chunk
-        seen += b"\n"
-    return bytes(seen)
+                sample += chunk
+        sample += b"\n"
+    return bytes(sample)
 
 
 def _text(file: str, encoding: str | None, otherwise: str) -> str:
@@ -302,7 +302,7 @@ class CorpusReader:
             several = f"{len(skipped):,} of {rows:,} rows ({share:g} %)"
             return f"{several} cannot be read: {skipped.told()}."
 
-        told = count(skipped)
+        message = count(skipped)
         wrong = self.skipping.undecodable
         readable = isinstance(corpus.texts, list) and all(map(os.path.isfile, self.paths))
         if readable and self._guesses and wrong is not None and wrong.likely:
@@ -320,28 +320,28 @@ class CorpusReader:
                 skipped = corpus.skipped
                 encoding = f"The text may be in {wrong.likely}: "
                 encoding += f"pass --encoding {wrong.likely} if it is. "
-                told += f" In {wrong.likely} {count(skipped) if len(skipped) else 'all can be.'}"
+                message += f" In {wrong.likely} {count(skipped) if len(skipped) else 'all can be.'}"
         if not options:
             first = next(iter(skipped))
             fault = (
                 self.skipping.stopped or f"{first.where}: {first.problem} {self.skipping.remedy}"
             )
-            told += f" The first is {str(fault).rstrip()}"
+            message += f" The first is {str(fault).rstrip()}"
         labels = [] if corpus.labels is None or corpus.multilabel else corpus.labels
         rare = [label for label, count in Counter(map(str, labels)).items() if count == 1]
         if len(skipped):
             options["on_error"] = "skip"
         if not sources.may_skip(len(skipped), len(corpus), max_skipped):
             # Rows without a label or a text do no harm where they are missing; others may.
-            empty = all(re.search(" empty| missing", it) for it in skipped.reasons)
+            empty = all(re.search(" empty| missing", reason) for reason in skipped.reasons)
             if empty and len(skipped) < len(corpus):
                 options["max_skipped"] = len(skipped)
             else:
                 options = {}
-                told += " These are too many to leave out: fix them."
+                message += " These are too many to leave out: fix them."
         if not len(corpus):
-            told += " Check that the file is the right one, and its columns."
-        return FaultsError(f"{encoding}{told}", options, rare)
+            message += " Check that the file is the right one, and its columns."
+        return FaultsError(f"{encoding}{message}", options, rare)
 
     def batches(self, size: int, *, full: bool) -> Iterator[Corpus]:
         """Corpora of at most ``size`` rows.
@@ -401,9 +401,9 @@ class CorpusReader:
             columns["encoding"] = f"{_joined(self.guessed)} (guessed)"
         if headers := [f"row {table.header} (guessed)" for table in self.columns if table.header]:
             columns["header"] = _joined(headers)
-        told = [table.described() for table in self.columns]
+        descriptions = [table.described() for table in self.columns]
         for role in (*ColumnNames._fields, "fields"):
-            named = [its[role] for its in told if role in its]
+            named = [its[role] for its in descriptions if role in its]
             if named and (collected.labels is not None or role != "label"):
                 columns[role] = _joined(named)
                 chosen = {table.chosen[role] for table in self.columns if role in table.chosen}
@@ -414,7 +414,7 @@ class CorpusReader:
             skipped=self.skipping.taken(),
             columns=columns,
             column_names=column_names,
-            decimals={name: it for used in self.columns for name, it in used.decimals.items()},
+            decimals={name: mark for used in self.columns for name, mark in used.decimals.items()},
         )
 
     def _rows(self) -> Iterator[tuple[str, Row | sources.UnusableRow]]:
@@ -595,14 +595,14 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
         sheet=sheet,
     )
     corpus = reader.whole(texts)
-    columns = ", ".join(f"{role} = {what}" for role, what in corpus.columns.items())
+    columns = ", ".join(f"{role} = {column}" for role, column in corpus.columns.items())
     LOG.info("%s: %d documents; %s", first_few(reader.paths, 3), len(corpus), columns)
     if not sources.may_skip(len(corpus.skipped), len(corpus), max_skipped):
         raise reader.faults(corpus, max_skipped)
     remedy = reader.skipping.remedy
-    if told := sources.told_of(corpus.skipped, len(corpus), max_skipped, remedy):
-        LOG.info("%s", told)
-        warnings.warn(told, DataWarning, stacklevel=2)
+    if message := sources.told_of(corpus.skipped, len(corpus), max_skipped, remedy):
+        LOG.info("%s", message)
+        warnings.warn(message, DataWarning, stacklevel=2)
     return corpus
 
 
@@ -650,7 +650,7 @@ def read_readable(
     taken = {*texts, *(name for table in reader.columns for name in table.chosen.values())}
     if fields:
         documents = cast(Sequence[FieldedText], corpus.texts)
-        joined = ["\n".join(map(one.field, texts)) for one in documents]
+        joined = ["\n".join(map(document.field, texts)) for document in documents]
         corpus = replace(corpus, texts=joined)
     columns = dict.fromkeys(name for table in reader.columns for name in table.names)
     others = {
@@ -733,5 +733,5 @@ def stream_records(
     reader = CorpusReader(paths, ColumnNames(text_col), labeled=False, keep=True, **options)
     reader.skipping.offer = "to answer such rows with an empty line"
     for documents in reader.batches(batch, full=full):
-        columns = {name: used.types.get(name) for used in reader.columns for name in used.names}
+        columns = {name: table.types.get(name) for table in reader.columns for name in table.names}
         yield RecordBatch(documents, reader.taken(), columns, lambda: reader.skipping.remedy)

@@ -100,8 +100,8 @@ def likely_encoding(lines: list[bytes]) -> str | None:
 
     sample = b"\n".join(foreign)[:_SAMPLE]
     tries = [[_WESTERN], _LIKELY] if _accents(sample) else [_LIKELY]
-    found = (from_bytes(sample, cp_isolation=among).best() for among in tries)
-    return next((best.encoding.replace("_", "-") for best in found if best is not None), None)
+    matches = (from_bytes(sample, cp_isolation=among).best() for among in tries)
+    return next((best.encoding.replace("_", "-") for best in matches if best is not None), None)
 
 
 def likely_utf16(data: bytes) -> str | None:
@@ -115,7 +115,7 @@ def likely_utf16(data: bytes) -> str | None:
         text = codecs.getincrementaldecoder(name)().decode(data)
     except UnicodeDecodeError:
         return None
-    return name if all(one.isprintable() or one.isspace() for one in text) else None
+    return name if all(char.isprintable() or char.isspace() for char in text) else None
 
 
 def _accents(sample: bytes) -> bool:
@@ -247,14 +247,14 @@ def told_of(skipped: SkippedRows, documents: int, max_skipped: float, remedy: st
 
     remedy: how to read them, if there is a way. Raises DataError if they are too many.
     """
-    left, rows = len(skipped), documents + len(skipped)
-    if not left:
+    n_skipped, rows = len(skipped), documents + len(skipped)
+    if not n_skipped:
         return ""
-    told, hint = f"{skipped.told()}.", f" {remedy}" if remedy else ""
-    if may_skip(left, documents, max_skipped):
-        return f"{left:,} of {rows:,} rows cannot be read and are left out: {told}{hint}"
-    share = f"{100 * left / rows:.2g} %"
-    raise DataError(f"{left:,} of {rows:,} rows ({share}) cannot be read: {told}{hint}")
+    message, hint = f"{skipped.told()}.", f" {remedy}" if remedy else ""
+    if may_skip(n_skipped, documents, max_skipped):
+        return f"{n_skipped:,} of {rows:,} rows cannot be read and are left out: {message}{hint}"
+    share = f"{100 * n_skipped / rows:.2g} %"
+    raise DataError(f"{n_skipped:,} of {rows:,} rows ({share}) cannot be read: {message}{hint}")
 
 
 class Skipping:
@@ -492,23 +492,23 @@ class Source:
     def encoding(self) -> str:
         """The encoding of the text: as given, from a byte order mark, guessed if that is asked for,
         or UTF-8. A guess reads ahead."""
-        known = self._given
-        if known is None or known == GUESS:
+        encoding = self._given
+        if encoding is None or encoding == GUESS:
             marked = next((name for mark, name in _MARKS if self.head.startswith(mark)), None)
-            usual = self._otherwise if known is None else guessed_encoding(self._ahead())
-            known = marked or usual
-        return codecs.lookup(known).name.removesuffix("-sig")
+            usual = self._otherwise if encoding is None else guessed_encoding(self._ahead())
+            encoding = marked or usual
+        return codecs.lookup(encoding).name.removesuffix("-sig")
 
     def _ahead(self) -> bytes:
         """The bytes that a guess looks at, which are read again."""
-        seen, size = list[bytes](), 0
+        chunks, size = list[bytes](), 0
         for chunk in self._chunks:
-            seen.append(chunk)
+            chunks.append(chunk)
             size += len(chunk)
             if size > GUESSED_FROM:
                 break
-        self._chunks = chain(seen, self._chunks)
-        return b"".join(seen)
+        self._chunks = chain(chunks, self._chunks)
+        return b"".join(chunks)
 
     @property
     def lines(self) -> Lines:
@@ -533,11 +533,11 @@ class Source:
             self._stream.seek(0)
             yield self._stream
             return
-        with TemporaryFile() as whole:
+        with TemporaryFile() as temporary:
             for chunk in self._chunks:
-                whole.write(chunk)
-            whole.seek(0)
-            yield whole
+                temporary.write(chunk)
+            temporary.seek(0)
+            yield temporary
 
     def ready(self) -> bool:
         """Whether more is at hand, or arrives within a twentieth of a second."""
@@ -591,9 +591,9 @@ def listed(paths: Paths) -> list[str]:
 
     Raises UsageError for one that does not exist or is named twice.
     """
-    given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    names = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     files: list[str] = []
-    for path in [os.fspath(path) for path in given]:
+    for path in [os.fspath(path) for path in names]:
         if path == "-" or os.path.exists(path):
             files.append(path)
             continue
@@ -711,13 +711,13 @@ def _matches(pattern: str) -> set[str]:
     before, deep, after = pattern.partition(f"**{os.sep}")
     if not deep or (before and not before.endswith(os.sep)):
         return set(glob.glob(pattern))
-    found: set[str] = set()
+    matches: set[str] = set()
     for start in glob.glob(before) if before else [os.curdir]:
         for folder, folders, _ in os.walk(start):
             folders[:] = [name for name in folders if not name.startswith(".")]
             below = os.path.join(glob.escape(folder), after)
-            found |= _matches(below if before else below.removeprefix(os.curdir + os.sep))
-    return found
+            matches |= _matches(below if before else below.removeprefix(os.curdir + os.sep))
+    return matches
 
 
 def _not_there(path: str) -> UsageError:

@@ -40,22 +40,22 @@ def detect(source: Source, columns: TableColumns) -> Format:
     Raises DataError where the file is empty, is binary and in no known format, or holds labeled
     data in no known format.
     """
-    for known in FORMATS:
-        if known.begins(source):
-            return known
+    for format in FORMATS:
+        if format.begins(source):
+            return format
     refuse_binary(source)
     if source.lines.empty:
         raise DataError(f"{source.name}: the file is empty. Give a file with documents.")
-    for known in FORMATS:
-        if source.ending in known.endings:
-            return known
-    for known in FORMATS:
-        if known.fits(source, columns):
-            return known
+    for format in FORMATS:
+        if source.ending in format.endings:
+            return format
+    for format in FORMATS:
+        if format.fits(source, columns):
+            return format
     if not columns.labeled:
         return PLAIN
-    texts = [known for known in _by_title() if known.example]
-    choices = ", ".join(f"{known.title} ({known.example})" for known in texts)
+    texts = [format for format in _by_title() if format.example]
+    choices = ", ".join(f"{format.title} ({format.example})" for format in texts)
     raise DataError(
         f"{source.lines.at(1)}: cannot tell text from label here. Give {choices}, or a folder "
         "that has a folder for each class. Columns with names of their own are chosen with "
@@ -90,10 +90,10 @@ def refuse_binary(source: Source) -> None:
 
 def titles() -> str:
     """The formats of labeled documents, for help texts and messages: ``CSV, ... or TSV``."""
-    *titles, last = dict.fromkeys(known.title for known in _by_title())
+    *titles, last = dict.fromkeys(format.title for format in _by_title())
     return f"{', '.join(titles)} or {last}"
 
 
 def _by_title() -> list[Format]:
-    labeled = (known for known in FORMATS if known.labeled)
-    return sorted(labeled, key=lambda known: known.title.casefold())
+    labeled = (format for format in FORMATS if format.labeled)
+    return sorted(labeled, key=lambda format: format.title.casefold())

@@ -199,9 +199,9 @@ def _quote_of(line: str, delimiter: str, names: Sequence[str]) -> str:
     if names and len(plain) != len(names):
         return "'"
     quoted = [field for field in plain if _QUOTED.fullmatch(field)]
-    others = (field for field in plain if not _QUOTED.fullmatch(field))
+    unquoted = (field for field in plain if not _QUOTED.fullmatch(field))
     doubled = any("''" in field[1:-1] for field in quoted)
-    only = doubled or (len(quoted) > 1 and all(map(_NUMBER.fullmatch, others)))
+    only = doubled or (len(quoted) > 1 and all(map(_NUMBER.fullmatch, unquoted)))
     return "'" if only else '"'
 
 
@@ -352,8 +352,8 @@ class FastText(LineFormat):
         text = _LABEL.sub("", line)
         record = {"label": " ".join(labels), "text": text} if columns.keeps else {}
         if columns.multilabel:
-            every = tuple(dict.fromkeys(filter(None, labels)))
-            return Row(text, every, 1.0, number, record=record)
+            unique = tuple(dict.fromkeys(filter(None, labels)))
+            return Row(text, unique, 1.0, number, record=record)
         label = labels[0] if len(labels) == 1 else None
         if columns.labeled and not label:
             if len(labels) > 1:

@@ -149,23 +149,23 @@ class Columnar(Format):
         columns.find(schema.names, name)
         columns.types = dict(zip(columns.names, schema.types, strict=True))
         # A nested column may be meant where a name has a dot.
-        some = None if columns.keeps or any("." in one for one in columns.used) else columns.used
+        used = None if columns.keeps or any("." in col for col in columns.used) else columns.used
 
         def check(unpacked: int) -> None:
             check_unpacked(unpacked, size, lambda: name)
 
         unpacked = 0
-        for batch in self.batches(file, some, check):
+        for batch in self.batches(file, used, check):
             unpacked += batch.num_rows + sum(map(decoded, batch.columns))
             check(unpacked)
-            yield from records(batch, columns.names if some is None else batch.schema.names)
+            yield from records(batch, columns.names if used is None else batch.schema.names)
 
     @abstractmethod
     def reader(self, file: IO[bytes]) -> Any:
         """What pyarrow reads the file with."""
 
     @abstractmethod
-    def batches(self, file: IO[bytes], some: list[str] | None, check: Check) -> Iterator[Any]:
+    def batches(self, file: IO[bytes], used: list[str] | None, check: Check) -> Iterator[Any]:
         """The record batches of the file, or only some columns of them.
 
         check: called first with the bytes that compressed data says it unpacks to.
@@ -186,16 +186,16 @@ class Parquet(Columnar):
         # A row group may be as large as the file: it is read in pieces.
         return ParquetFile(file, buffer_size=1 << 20, pre_buffer=False, **how)
 
-    def batches(self, file: IO[bytes], some: list[str] | None, check: Check) -> Iterator[Any]:
+    def batches(self, file: IO[bytes], used: list[str] | None, check: Check) -> Iterator[Any]:
         groups = [
             [(column.path, list(pages(file, column))) for column in group]
             for group in column_chunks(file)
         ]
-        check(sum(size for group in groups for _, found in group for size, _ in found))
-        whole = self.reader(file)
-        if len(groups) != whole.num_row_groups:
+        check(sum(size for group in groups for _, page_sizes in group for size, _ in page_sizes))
+        parquet = self.reader(file)
+        if len(groups) != parquet.num_row_groups:
             raise struct.error("its structure is none of Parquet")
-        leaves = [whole.schema.column(at) for at in range(len(whole.schema))]
+        leaves = [parquet.schema.column(at) for at in range(len(parquet.schema))]
         texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
         reader = cache(lambda *paths: self.reader(file, read_dictionary=paths))
         for number, group in enumerate(groups):
@@ -203,18 +203,18 @@ class Parquet(Columnar):
             nested = [path for path in texts if "." in path]
             # What a row may have: of values that begin like the last one, one as long as all of a
             # page; and the longest of a dictionary, all of which comes with the first row.
-            for path, found in group:
-                alike = [it for it, kind in found if kind == _PREFIXES]
+            for path, page_sizes in group:
+                alike = [length for length, kind in page_sizes if kind == _PREFIXES]
                 size += max(alike, default=0)
-                if path in texts and any(kind in _SHARED for _, kind in found):
+                if path in texts and any(kind in _SHARED for _, kind in page_sizes):
                     shared.append(path)
                 if alike and path in nested:
                     nested.remove(path)  # pyarrow makes no dictionary of these
-            for batch in islice(reader(*shared).iter_batches(1, [number], some), 1):
-                every = [it.dictionary for it in batch.columns if hasattr(it, "dictionary")]
-                size += sum(max(lengths_in(it).to_pylist(), default=0) for it in every)
+            for batch in islice(reader(*shared).iter_batches(1, [number], used), 1):
+                dictionaries = [it.dictionary for it in batch.columns if hasattr(it, "dictionary")]
+                size += sum(max(lengths_in(it).to_pylist(), default=0) for it in dictionaries)
             rows = max(1, min(ROWS, PORTION // size))
-            yield from reader(*nested).iter_batches(rows, [number], some)
+            yield from reader(*nested).iter_batches(rows, [number], used)
 
 
 class ColumnChunk(NamedTuple):
@@ -238,11 +238,11 @@ def column_chunks(file: IO[bytes]) -> list[list[ColumnChunk]]:
     return [[_chunk(_part(it, 3, dict)) for it in _part(group, 1, list)] for group in groups]
 
 
-def _chunk(told: dict[int, Any]) -> ColumnChunk:
-    path = b".".join(it for it in _part(told, 3, list) if isinstance(it, bytes)).decode()
-    start, dictionary = _part(told, 9, int), _part(told, 11, int)
+def _chunk(fields: dict[int, Any]) -> ColumnChunk:
+    path = b".".join(part for part in _part(fields, 3, list) if isinstance(part, bytes)).decode()
+    start, dictionary = _part(fields, 9, int), _part(fields, 11, int)
     start = min(start, dictionary or start)
-    return ColumnChunk(path, max(0, start), start + _part(told, 7, int), _part(told, 5, int))
+    return ColumnChunk(path, max(0, start), start + _part(fields, 7, int), _part(fields, 5, int))
 
 
 def pages(file: IO[bytes], column: ColumnChunk) -> Iterator[tuple[int, int]]:
@@ -260,9 +260,9 @@ def pages(file: IO[bytes], column: ColumnChunk) -> Iterator[tuple[int, int]]:
         file.seek(max(0, _part(head, 3, int)), SEEK_CUR)
 
 
-def _part(told: Any, number: int, kind: type[_T]) -> _T:
+def _part(fields: Any, number: int, kind: type[_T]) -> _T:
     """What a struct holds in a field; if that is of another kind, or missing, an empty one."""
-    value = told.get(number) if isinstance(told, dict) else None
+    value = fields.get(number) if isinstance(fields, dict) else None
     return value if isinstance(value, kind) else kind()
 
 
@@ -283,11 +283,11 @@ def _thrift(file: IO[bytes], kind: int = 12, levels: int = 12) -> Any:
         return [_thrift(file, kind, levels - 1) for _ in range(size)]
     if kind != 12 or not levels:
         raise struct.error("its structure is none of Parquet")
-    found, number = dict[int, Any](), 0
+    fields, number = dict[int, Any](), 0
     while head := _number("<B", file.read(1)):
         number = number + (head >> 4) if head >> 4 else _varint(file) // 2
-        found[number] = _thrift(file, head & 15, levels - 1)
-    return found
+        fields[number] = _thrift(file, head & 15, levels - 1)
+    return fields
 
 
 def _varint(file: IO[bytes]) -> int:
@@ -322,13 +322,13 @@ class Arrow(Columnar):
         file.seek(self.start)  # a file has a stream in it, whose sizes are known
         return open_stream(file)
 
-    def batches(self, file: IO[bytes], some: list[str] | None, check: Check) -> Iterator[Any]:
+    def batches(self, file: IO[bytes], used: list[str] | None, check: Check) -> Iterator[Any]:
         file.seek(self.start)
         check(sum(_unpacked_of_messages(file)))
         for batch in self.reader(file):
-            chosen = batch if some is None else batch.select(some)
-            chosen.validate(full=True)  # offsets that lead elsewhere would end the process
-            yield chosen
+            selected = batch if used is None else batch.select(used)
+            selected.validate(full=True)  # offsets that lead elsewhere would end the process
+            yield selected
 
 
 class ArrowStream(Arrow):

@@ -65,8 +65,8 @@ class Workbook(Format):
                     yield problem.at(number, record)
                     continue
                 yield columns.row(number, record)
-            if not names and (others := _other_sheets(columns, sheets)):
-                raise DataError(f"{source.name}: the sheet is empty.{others}")
+            if not names and (hint := _other_sheets(columns, sheets)):
+                raise DataError(f"{source.name}: the sheet is empty.{hint}")
         except TextregError:
             raise
         except Exception as error:  # noqa: BLE001  # a damaged workbook has faults of any kind
@@ -80,8 +80,8 @@ class Workbook(Format):
     ) -> Iterator[Sequence[Any]]:
         """The cells of every row of a sheet; ``sheets`` gets the names of those that are seen."""
         with source.file() as file, ZipFile(file) as archive:
-            sizes = [one.file_size for one in archive.infolist()]
-            packed = sum(one.compress_size for one in archive.infolist())
+            sizes = [member.file_size for member in archive.infolist()]
+            packed = sum(member.compress_size for member in archive.infolist())
             check_unpacked(sum(sizes), packed, lambda: source.name)
             if "content.xml" in archive.namelist():
                 with archive.open("content.xml") as content:
@@ -113,8 +113,8 @@ def _other_sheets(columns: TableColumns, sheets: Sequence[str]) -> str:
 def _sheet_of(name: str, sheets: Sequence[str], wanted: str | None) -> str:
     """The sheet that is asked for, or the first; UsageError if it is not there."""
     if not sheets or (wanted is not None and wanted not in sheets):
-        others = alternatives(wanted or "", sheets)
-        raise UsageError(f"{name}: no sheet is called '{wanted}'.{others}")
+        hint = alternatives(wanted or "", sheets)
+        raise UsageError(f"{name}: no sheet is called '{wanted}'.{hint}")
     return sheets[0] if wanted is None else wanted
 
 
