@@ -296,7 +296,7 @@ def _place(entry: Entry) -> tuple[int, int, str]:
 
 
 def _are_sizes(plain: Any) -> bool:
-    return type(plain) is list and all(type(one) is int and one >= 0 for one in plain)
+    return type(plain) is list and all(type(size) is int and size >= 0 for size in plain)
 
 
 _NAMES = 1 << 16  # names that are checked at a time
@@ -309,9 +309,9 @@ def unpack_names(arrays: Arrays, names: str, ptr: str) -> Names:
     """
     letters, bounds = arrays[names], arrays[ptr]
     check_offsets(arrays, ptr, max(0, len(bounds) - 1), len(letters))
-    found = Names(letters, bounds)
-    for start in range(0, len(found), _NAMES):
-        part = found.cut(start, min(start + _NAMES, len(found)))
+    unpacked = Names(letters, bounds)
+    for start in range(0, len(unpacked), _NAMES):
+        part = unpacked.cut(start, min(start + _NAMES, len(unpacked)))
         try:
             part.letters.tobytes().decode("utf-8", "surrogatepass")
         except UnicodeDecodeError as error:
@@ -319,7 +319,7 @@ def unpack_names(arrays: Arrays, names: str, ptr: str) -> Names:
         begins = part.ptr[part.ptr < len(part.letters)]
         if (part.letters[begins] & 0xC0 == 0x80).any():
             raise FaultError("the name of a feature is not UTF-8 (it begins inside a character)")
-    return found
+    return unpacked
 
 
 def check_distinct(names: Names) -> None:
@@ -430,10 +430,10 @@ class Container:
         self._dtypes = dtypes
         self.lengths = {entry.name: self._length(entry) for entry in self._entries}
         sizes = [n * np.dtype(dtypes[name]).itemsize for name, n in self.lengths.items()]
-        inflated, kept = sum(sizes), self.size - file.tell()
-        if inflated > _most(kept):
+        inflated, size = sum(sizes), self.size - file.tell()
+        if inflated > _most(size):
             raise FaultError(
-                f"its arrays would inflate from {kept:,} to {inflated:,} bytes, and textreg writes "
+                f"its arrays would inflate from {size:,} to {inflated:,} bytes, and textreg writes "
                 f"none that grow more than {MAX_EXPANSION} times"
             )
 
@@ -501,9 +501,9 @@ def opened(path: Path, dtypes: Mapping[str, str], sha256: str | None = None) -> 
             f"{shell_line(['textreg', 'show', path, '--digest'])}."
         )
     with _reading(path) as file:
-        if sha256 is not None and (found := _digest(file)) != sha256.lower():
+        if sha256 is not None and (digest := _digest(file)) != sha256.lower():
             raise ModelError(
-                f"{path} is another file than asked for: its SHA-256 digest is {found}, not "
+                f"{path} is another file than asked for: its SHA-256 digest is {digest}, not "
                 f"{sha256.lower()}. Get the file again, or ask who made it for its digest."
             )
         try:

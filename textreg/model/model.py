@@ -155,8 +155,8 @@ class Model(Displayed):
         """
         source = None if self.summary is None else self.summary.source
         reading = {} if source is None else source.reading
-        kept = {name: reading.get(name) for name in ("text_col", "label_col", "label_sep")}
-        return {name: value for name, value in kept.items() if isinstance(value, str)}
+        options = {name: reading.get(name) for name in ("text_col", "label_col", "label_sep")}
+        return {name: value for name, value in options.items() if isinstance(value, str)}
 
     @cached_property
     def inferred(self) -> Bools:
@@ -253,8 +253,8 @@ class Model(Displayed):
         scores = np.empty((len(texts), len(self.intercepts)))
 
         def score(_: int, piece: int) -> None:
-            some = slice(*cuts[piece : piece + 2])
-            scores[some] = self._scores(texts[some])
+            rows = slice(*cuts[piece : piece + 2])
+            scores[rows] = self._scores(texts[rows])
 
         threads.share(score, len(cuts) - 1)
         return scores
@@ -480,6 +480,6 @@ def _by_feature(weights: Floats | csr_array, used: Int64s) -> Floats | csr_array
     if isinstance(weights, np.ndarray) and shape == weights.shape:
         return np.asfortranarray(weights).T
     chosen = np.empty(shape, order="F")
-    for row, own in zip(dense_rows(weights), chosen, strict=True):
-        own[:] = row[used]
+    for row, out in zip(dense_rows(weights), chosen, strict=True):
+        out[:] = row[used]
     return chosen.T

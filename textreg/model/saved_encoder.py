@@ -328,8 +328,8 @@ def encoder_arrays(encoder: AnyEncoder) -> Arrays:
     trees = [_tree(part) for part in parts]
     words = [Names.of(tree.words) for tree, _ in trees]
     arrays: dict[str, NDArray[Any]] = {
-        "names": np.concatenate([own.letters for own in words]),
-        "name_ptr": offsets_of(np.concatenate([np.diff(own.ptr) for own in words])),
+        "names": np.concatenate([names.letters for names in words]),
+        "name_ptr": offsets_of(np.concatenate([np.diff(names.ptr) for names in words])),
     }
     if any(tree.last for tree, _ in trees):
         pointers = [ptr for tree, _ in trees for ptr in tree.child_ptr]
@@ -345,8 +345,8 @@ def encoder_arrays(encoder: AnyEncoder) -> Arrays:
     if any(part.columns is not None for part in parts):
         first, columns = 0, []
         for part in parts:
-            own = np.arange(len(part.vocabulary)) if part.columns is None else part.columns
-            columns.append(own + first)
+            numbers = np.arange(len(part.vocabulary)) if part.columns is None else part.columns
+            columns.append(numbers + first)
             first += len(part.vocabulary)
         arrays["columns"] = np.concatenate(columns)
     return arrays
@@ -365,16 +365,16 @@ def check_encoder(lengths: Mapping[str, int], parts: Sequence[SavedPart]) -> int
     """FaultError if arrays of these lengths cannot be those of an encoder; else its features."""
     container.check_name_lengths(lengths, "names", "name_ptr")
     levels = [part.levels for part in parts]
-    if not parts or not all(own and min(own) >= 0 for own in levels):
+    if not parts or not all(sizes and min(sizes) >= 0 for sizes in levels):
         raise FaultError("its n-grams are not those of its tokenizers")
     wanted = {
-        "name_ptr": sum(own[0] for own in levels) + 1,
-        "children": sum(sum(own[:-1]) for own in levels),
-        "last": sum(sum(own[1:]) for own in levels),
+        "name_ptr": sum(sizes[0] for sizes in levels) + 1,
+        "children": sum(sum(sizes[:-1]) for sizes in levels),
+        "last": sum(sum(sizes[1:]) for sizes in levels),
     }
     if any(lengths.get(name, 0) != size for name, size in wanted.items()):
         raise FaultError(f"it has {lengths['name_ptr'] - 1:,} words and other n-grams than it says")
-    total = sum(sum(own) for own in levels)
+    total = sum(sum(sizes) for sizes in levels)
     n_names = sum(part.names for part in parts)
     most = total if "kept" in lengths else n_names
     if lengths.get("kept", total) != total or most != total or n_names > total:
@@ -461,12 +461,12 @@ def read_encoder(
         chosen = settings if part.field is None else Vectorizer(**part.field.vectorizer)
         if chosen.weighting not in WEIGHTINGS:
             raise FaultError(f"its weighting, {shown(chosen.weighting)}, is not one of features")
-        own = trees.next(part, chosen.ngrams if part.tokenizer.forms_ngrams else 1)
+        names = trees.next(part, chosen.ngrams if part.tokenizer.forms_ngrams else 1)
         mine = columns
         if columns is not None:
             mine = columns[np.searchsorted(columns, start) : np.searchsorted(columns, end)] - start
         if part.field is not None and part.field.kind == "number":
-            encoders.append(_number(part.field, own, mine))
+            encoders.append(_number(part.field, names, mine))
             continue
         own_idf = None if idf is None else idf[start:end]
         if part.field is not None and not WEIGHTINGS[chosen.weighting].idf:
@@ -474,7 +474,7 @@ def read_encoder(
         encoder = Encoder(
             UnloadedTokenizer(part.tokenizer),
             chosen,
-            own,
+            names,
             own_idf,
             stop_words=part.stop_words,
             columns=mine,

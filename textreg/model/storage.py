@@ -292,9 +292,9 @@ def load_model(
         )
     if tokenizer is not False:
         origins = [part.tokenizer for part in header.parts]
-        found = saved_encoder.find_tokenizers(path, origins, tokenizer)
-        for part, own in zip(model.encoder.parts, found, strict=True):
-            part.tokenizer = own
+        tokenizers = saved_encoder.find_tokenizers(path, origins, tokenizer)
+        for part, loaded in zip(model.encoder.parts, tokenizers, strict=True):
+            part.tokenizer = loaded
     return model
 
 

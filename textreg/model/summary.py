@@ -705,7 +705,7 @@ class TrainingSummary(Displayed):
         """
         origins = {part.name: part for part in self.plugins if part.kind == kind}
         return ",".join(
-            registry.spelled(origins[one]) if one in origins else one for one in name.split(",")
+            registry.spelled(origins[item]) if item in origins else item for item in name.split(",")
         )
 
     @property
