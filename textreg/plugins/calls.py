@@ -48,8 +48,8 @@ def encode(
     texts = list(documents) if isinstance(tokenizer, Pretokenized) else check_texts(documents)
     strange = contained() if isinstance(tokenizer, CallableTokenizer) else nullcontext()
     with strange, _blaming(tokenizer, "encode"):
-        own = texts if ours(tokenizer) else list(texts)
-        tokens = tokenizer.encode(own, spans=spans)
+        passed_texts = texts if ours(tokenizer) else list(texts)
+        tokens = tokenizer.encode(passed_texts, spans=spans)
     tokens = _rebuilt(tokenizer, "encode", records.Tokens, "Tokens", tokens)
     if (n := tokens.n_documents) != len(texts):
         raise _wrong(tokenizer, "encode", f"{len(texts)} documents", f"{n}")
@@ -113,18 +113,18 @@ def _as_asked(
     if tokens.locate is None:
         return tokens
     try:
-        found = tokens.locate(tokens.texts)
+        located = tokens.locate(tokens.texts)
     except UsageError as error:
         raise UsageError(f"{builder.label()} needs places in the texts: {error}") from None
-    return replace(tokens, locate=None, spans=found.spans, sentence_spans=found.sentence_spans)
+    return replace(tokens, locate=None, spans=located.spans, sentence_spans=located.sentence_spans)
 
 
 def export(exporter: kinds.Exporter, model: plain_model.PlainModel) -> bytes:
     """``exporter.export``: the content of a file."""
-    made: bytes = _called(exporter, "export", model)
-    whole = isinstance(made, bytes) and bool(made)
-    _require(exporter, "export", whole, "bytes, one at least", made)
-    return made
+    content: bytes = _called(exporter, "export", model)
+    valid = isinstance(content, bytes) and bool(content)
+    _require(exporter, "export", valid, "bytes, one at least", content)
+    return content
 
 
 def rows_of_vectors(
@@ -216,13 +216,13 @@ def parts(
     part: kinds.Regularizer, w: Floats, groups: records.Groups, selected: Sequence[int]
 ) -> list[Floats]:
     """``part.parts``: for every selected group the weights of its part."""
-    found: list[Floats] = _called(part, "parts", w, groups, selected)
-    _require(part, "parts", isinstance(found, list), "a list of arrays", found)
-    if len(found) != len(selected):
-        raise _wrong(part, "parts", f"{len(selected)} arrays, one a group", f"{len(found)}")
-    for g, weights in zip(selected, found, strict=True):
+    arrays: list[Floats] = _called(part, "parts", w, groups, selected)
+    _require(part, "parts", isinstance(arrays, list), "a list of arrays", arrays)
+    if len(arrays) != len(selected):
+        raise _wrong(part, "parts", f"{len(selected)} arrays, one a group", f"{len(arrays)}")
+    for g, weights in zip(selected, arrays, strict=True):
         _require_array(part, "parts", weights, np.float64, groups.members(g).shape)
-    return found
+    return arrays
 
 
 def solve_softmax(
@@ -274,8 +274,8 @@ def guarded(loss: kinds.Loss) -> kinds.Loss:
 @cache
 def _guarded_class(cls: type[kinds.Loss]) -> type[kinds.Loss]:
     """A subclass with the class's own methods guarded, so that ``isinstance`` still holds."""
-    own = (name for name in _OF_LOSSES if getattr(cls, name) is not getattr(kinds.Loss, name))
-    body: dict[str, Any] = {name: _guarded(cls, name) for name in own}
+    methods = (name for name in _OF_LOSSES if getattr(cls, name) is not getattr(kinds.Loss, name))
+    body: dict[str, Any] = {name: _guarded(cls, name) for name in methods}
     # pickle looks classes up by their names, and this one has none of its own.
     body["__reduce__"] = lambda self: (guarded, (cls(**self.params()),))
     return type(cls.__name__, (cls,), {"__doc__": cls.__doc__, **body})
@@ -294,9 +294,9 @@ def _guarded(cls: type[kinds.Loss], name: str) -> Callable[..., Any]:
     method, written = getattr(cls, name), _WRITTEN.get(name, ())
 
     def call(self: kinds.Loss, *arrays: Floats) -> Any:
-        given = [array if at in written else sealed(array) for at, array in enumerate(arrays)]
+        inputs = [array if at in written else sealed(array) for at, array in enumerate(arrays)]
         with _blaming(cls, name, often=True):
-            result = method(self, *given)
+            result = method(self, *inputs)
             if isinstance(result, int):
                 result = float(result)
         outputs = [arrays[at] for at in written]
@@ -390,13 +390,13 @@ def sealed(value: Any) -> Any:
     return other
 
 
-def _rebuilt(part: kinds.Plugin, doing: str, kind: type[T], wanted: str, found: Any) -> T:
+def _rebuilt(part: kinds.Plugin, doing: str, kind: type[T], wanted: str, record: Any) -> T:
     """A record of a third-party part, made anew: its checks hold, whatever was done to it since."""
-    _require(part, doing, isinstance(found, kind), wanted, found)
+    _require(part, doing, isinstance(record, kind), wanted, record)
     if ours(part):
-        return cast("T", found)
+        return cast("T", record)
     with _blaming(part, doing):
-        values = {field.name: getattr(found, field.name) for field in fields(found) if field.init}
+        values = {field.name: getattr(record, field.name) for field in fields(record) if field.init}
         for name in ("names", "vocabulary"):  # which may be lazy, and then those of textreg only
             if values.get(name) is not None and not ours(values[name]):
                 values[name] = list(values[name])
@@ -461,22 +461,22 @@ def _check_spans(tokenizer: kinds.Tokenizer, texts: Sequence[str], tokens: recor
             raise _wrong(tokenizer, f"encode, {name},", "offsets inside of the text", got)
 
 
-def _checked(part: kinds.Plugin, doing: str, kind: type[S], found: S, shape: tuple[int, ...]) -> S:
+def _checked(part: kinds.Plugin, doing: str, kind: type[S], fit: S, shape: tuple[int, ...]) -> S:
     """A solution with finite weights of this shape; its record has checked the types."""
-    found = _rebuilt(part, doing, kind, f"a {kind.__name__}", found)
-    _require_array(part, f"{doing}, w,", found.w, np.float64, shape)
-    finite = np.isfinite(found.w)
+    fit = _rebuilt(part, doing, kind, f"a {kind.__name__}", fit)
+    _require_array(part, f"{doing}, w,", fit.w, np.float64, shape)
+    finite = np.isfinite(fit.w)
     if not finite.all():
         bad = f"{np.count_nonzero(~finite)} that are NaN or infinite"
         raise _wrong(part, f"{doing}, w,", "finite numbers", bad)
     if len(shape) > 1:
-        _require(part, f"{doing}, b,", bool(np.isfinite(found.b).all()), "finite numbers", "others")
+        _require(part, f"{doing}, b,", bool(np.isfinite(fit.b).all()), "finite numbers", "others")
     else:
-        _require_number(part, f"{doing}, b,", found.b)
-    _require_number(part, f"{doing}, objective,", found.objective)
-    for report in (found.report,) if isinstance(found, records.Solution) else found.reports:
+        _require_number(part, f"{doing}, b,", fit.b)
+    _require_number(part, f"{doing}, objective,", fit.objective)
+    for report in (fit.report,) if isinstance(fit, records.Solution) else fit.reports:
         _require_report(part, doing, report, shape[-1])
-    return found
+    return fit
 
 
 # Share by which the objective of a converged solution without a gap may exceed one nearby. It is
@@ -485,37 +485,37 @@ _CONVERGED = 5e-2
 
 
 def _claimed(
-    part: kinds.Regularizer, doing: str, problem: records.Problem, found: records.Solution
+    part: kinds.Regularizer, doing: str, problem: records.Problem, fit: records.Solution
 ) -> records.Solution:
     """A checked solution. Of a stranger, one proximal gradient step must not refute its claims."""
-    found = _checked(part, doing, records.Solution, found, (problem.design.shape[1],))
+    fit = _checked(part, doing, records.Solution, fit, (problem.design.shape[1],))
     states = hasattr(part, "penalty") or type(part).objective is not kinds.Regularizer.objective
-    own = type(part).solve is not kinds.Penalized.solve  # else it is textreg that says so
-    claims = (found.converged and own) or not isnan(found.gap)
+    overrides = type(part).solve is not kinds.Penalized.solve  # else it is textreg that says so
+    claims = (fit.converged and overrides) or not isnan(fit.gap)
     if ours(part) or not (states and part.minimizes and claims):
-        return found
+        return fit
     prox = None
     if hasattr(part, "penalty"):
         prox = getattr(_called(part, "penalty", problem), "prox", None)
     r, h = np.empty((2, len(problem.y)))
-    z = problem.design.product(found.w) + found.b
+    z = problem.design.product(fit.w) + fit.b
     problem.loss.derivatives(z, problem.y, problem.sample_weight, r, h)
     move = -problem.design.transposed_product(r)
     if prox is None:
-        move[found.w == 0.0] = 0.0  # where the penalty may have a kink
+        move[fit.w == 0.0] = 0.0  # where the penalty may have a kink
     curvature = float(h @ problem.design.product(move) ** 2)
     step = float(move @ move) / curvature if curvature > 0.0 else 0.0  # the best for the loss alone
-    share = max(_CONVERGED, 10.0 * problem.tol) if isnan(found.gap) else found.gap
-    bound = found.objective - (share + 1e-9) * abs(found.objective)
+    share = max(_CONVERGED, 10.0 * problem.tol) if isnan(fit.gap) else fit.gap
+    bound = fit.objective - (share + 1e-9) * abs(fit.objective)
     for length in (step, 0.1 * step) if step > 0.0 else ():
-        w = found.w + length * move
+        w = fit.w + length * move
         with _blaming(part, "penalty"):
             w = w if prox is None else prox(w, length)
-        if (value := objective(part, problem, w, found.b)) < bound:
-            claim = "a converged solution" if isnan(found.gap) else f"a gap of {found.gap:.2g}"
-            told = f"an objective of {found.objective:.6g}: one step downhill has {value:.6g}"
-            raise _wrong(part, doing, f"what it claims, {claim}", told)
-    return found
+        if (value := objective(part, problem, w, fit.b)) < bound:
+            claim = "a converged solution" if isnan(fit.gap) else f"a gap of {fit.gap:.2g}"
+            reached = f"an objective of {fit.objective:.6g}: one step downhill has {value:.6g}"
+            raise _wrong(part, doing, f"what it claims, {claim}", reached)
+    return fit
 
 
 def _require_report(part: kinds.Plugin, doing: str, report: Any, features: int) -> None:

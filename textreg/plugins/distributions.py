@@ -116,7 +116,7 @@ def scan(damaged: list[str]) -> list[Entry]:
 
     Distributions whose metadata is damaged are described in ``damaged``.
     """
-    found, names = list[Entry](), {""}
+    entries, names = list[Entry](), {""}
     for dist in _declaring(damaged):
         if (name := _name_of(dist)) not in names:
             names.add(name)
@@ -124,13 +124,13 @@ def scan(damaged: list[str]) -> list[Entry]:
                 [Point(point.name, point.value) for point in dist.entry_points.select(group=group)]
                 for group in (GROUP, API_GROUP)
             )
-            found.extend(_entries(points, apis, name, dist.version or ""))
+            entries.extend(_entries(points, apis, name, dist.version or ""))
         elif not name:
             damaged.extend(
                 f"what is left in {dist.locate_file('')} of a distribution with '{point.name}'"
                 for point in dist.entry_points.select(group=GROUP)
             )
-    return found
+    return entries
 
 
 def scan_one(distribution: str) -> list[Entry]:
@@ -176,15 +176,15 @@ def _points(path: Path) -> dict[str, list[Point]]:
 
     It is read here: importlib.metadata alone takes longer to import than a text to be predicted.
     """
-    found = defaultdict[str, list[Point]](list)
+    by_group = defaultdict[str, list[Point]](list)
     text = path.read_text("utf-8", "replace")
     for line in text.splitlines() if f"[{GROUP}" in text else ():
         name, _, value = map(str.strip, line.partition("="))
         if line.startswith("["):
-            section = found[line.strip("[] ")]
+            section = by_group[line.strip("[] ")]
         elif value:
             section.append(Point(name, value))
-    return found
+    return by_group
 
 
 def _declaring(damaged: list[str]) -> Iterator[metadata.Distribution]:
@@ -371,8 +371,8 @@ def read_config(path: Path) -> Config:
     return Config(path, _names(path, "disable", plugins.get("disable", [])), allow)
 
 
-def _refuse_unknown(path: Path, what: str, given: Iterable[str], known: tuple[str, ...]) -> None:
-    for key in given:
+def _refuse_unknown(path: Path, what: str, keys: Iterable[str], known: tuple[str, ...]) -> None:
+    for key in keys:
         if key not in known:
             raise UsageError(
                 f"{path}: there is no {what} '{key}'.{did_you_mean(key, known)} Known: "

@@ -102,10 +102,10 @@ def _requirement(distribution: str, module: str) -> str:
 
     missing = []
     for line in metadata.requires(distribution) or ():
-        found = _REQUIREMENT.match(line)
-        if found and ";" not in line:
+        match = _REQUIREMENT.match(line)
+        if match and ";" not in line:
             try:
-                metadata.distribution(found[0])
+                metadata.distribution(match[0])
             except metadata.PackageNotFoundError:
                 missing.append(line)
     return f"'{missing[0]}'" if len(missing) == 1 else module
@@ -334,8 +334,8 @@ def pickle_by_file(parts: Parts, path: str | os.PathLike[str], digest: str) -> N
     for (kind, name), part in parts.items():
         if kind == "command":
             continue  # which stays in the process of the program
-        made = partial(_named, os.path.abspath(path), digest, kind, name)
-        copyreg.pickle(part, made)
+        reducer = partial(_named, os.path.abspath(path), digest, kind, name)
+        copyreg.pickle(part, reducer)
 
 
 def _named(path: str, digest: str, kind: str, name: str, part: Any) -> tuple[Any, ...]:

@@ -146,8 +146,8 @@ class Registry:
         if self._scanned is None:
             if name not in self._own:
                 self._own[name] = distributions.scan_one(name)
-            if own := self._own[name]:
-                return own
+            if entries := self._own[name]:
+                return entries
         return [entry for entry in self.entries() if entry.distribution == name]
 
     def damaged(self) -> list[str]:
@@ -173,10 +173,10 @@ class Registry:
                 self._loaded[entry.source] = loading.parts_of(plugin, entry.provider)
             parts = self._loaded[entry.source]
             if (entry.kind, entry.name) not in parts:
-                given = ", ".join(f"{title(kind)} '{name}'" for kind, name in parts)
+                offered = ", ".join(f"{title(kind)} '{name}'" for kind, name in parts)
                 raise BrokenPluginError(
                     f"{entry.provider} declares '{entry.point.name}', but {entry.point.value} "
-                    f"gives: {given}. Its author must make the two names the same."
+                    f"gives: {offered}. Its author must make the two names the same."
                 )
         except BrokenPluginError as error:
             error.remedy = error.remedy or f"pip install -U {entry.distribution}"
@@ -468,11 +468,11 @@ class Registry:
         _check_kind(kind)
         base = KINDS[kind]
         if kind in _JOINING and isinstance(part, (list, tuple)):
-            part = joined(kind, [self.create(kind, one) for one in part])
+            part = joined(kind, [self.create(kind, item) for item in part])
         if isinstance(part, base) and not params:
             return part
-        made = isinstance(part, base) or (isinstance(part, type) and issubclass(part, base))
-        if not (made or isinstance(part, str)):
+        is_part = isinstance(part, base) or (isinstance(part, type) and issubclass(part, base))
+        if not (is_part or isinstance(part, str)):
             if kind == "tokenizer" and is_function(part):
                 return self.create(kind, CallableTokenizer.of(part), **params)
             more = ", or any callable" if kind == "tokenizer" else ""
@@ -483,11 +483,11 @@ class Registry:
         cls = self.find(kind, part) if isinstance(part, str) else class_of(part)
         advice = "--debug shows its traceback."
         with blaming(lambda: self.who(cls), "its constructor", lambda: advice, own=ours(cls)):
-            made = part.replace(**params) if isinstance(part, base) else cls(**params)
-            if not isinstance(made, cls):
-                raise TypeError(f"it gives {shown(made)}")
-            made.params()  # a constructor that sets none of them fails here, and not later
-            return made
+            instance = part.replace(**params) if isinstance(part, base) else cls(**params)
+            if not isinstance(instance, cls):
+                raise TypeError(f"it gives {shown(instance)}")
+            instance.params()  # a constructor that sets none of them fails here, and not later
+            return instance
 
     def names(self, kind: str) -> list[str]:
         """Names of this ``kind`` that are not blocked, sorted; imports nothing."""
@@ -610,8 +610,8 @@ class Registry:
         if ":" in name or "," in name or self.added_part(kind, name, "") is not None:
             return name
         known = {entry.distribution for entry in self.entries() if entry.part[:2] == (kind, name)}
-        own = next((one for one in distributions if one in known), "")
-        return f"{own}:{name}" if own else name
+        first = next((distribution for distribution in distributions if distribution in known), "")
+        return f"{first}:{name}" if first else name
 
     def spelled(self, origin: Origin) -> str:
         """The name by which :meth:`find` gives a part of just that origin, namesakes or not.
@@ -631,12 +631,12 @@ class Registry:
 
     def how_to_add(self, origin: Origin) -> str:
         """What to do where the file of an origin is missing; names files of other content."""
-        others = [f"{file.path} (SHA-256 {file.sha256})" for file in self.files()]
-        told = f"write {shell_line(['textreg', '--plugin', origin.file])} and then the command, "
-        told += f"or in Python call textreg.register_file({origin.file!r}) first"
-        if others:
-            told += f". Given is other content, which was not run for it: {', '.join(others)}"
-        return told
+        files = [f"{file.path} (SHA-256 {file.sha256})" for file in self.files()]
+        remedy = f"write {shell_line(['textreg', '--plugin', origin.file])} and then the command, "
+        remedy += f"or in Python call textreg.register_file({origin.file!r}) first"
+        if files:
+            remedy += f". Given is other content, which was not run for it: {', '.join(files)}"
+        return remedy
 
     def added_part(self, kind: str, name: str, owner: str) -> type[Any] | None:
         """A part that was added for this process; runs files that may have it.
