@@ -208,8 +208,8 @@ class Encoder:
         if self.columns is None:
             return rows
         column = self.column_of[rows.indices]
-        (kept,) = (column >= 0).nonzero()
-        return CsrArrays(kept.searchsorted(rows.indptr), column[kept], rows.data[kept])
+        (selected,) = (column >= 0).nonzero()
+        return CsrArrays(selected.searchsorted(rows.indptr), column[selected], rows.data[selected])
 
     @cached_property
     def known(self) -> Known | None:
@@ -241,12 +241,12 @@ class Encoder:
 
     def _texts(self, documents: Documents) -> Sequence[str]:
         """The texts that are split: of the field, and without HTML, as the settings are."""
-        own = documents if self.field is None else field_texts(documents, self.field.name)
+        texts = documents if self.field is None else field_texts(documents, self.field.name)
         if not self.vectorizer.strip_html:
-            return check_texts(own)
+            return check_texts(texts)
         from textreg.features.markup import stripped_texts
 
-        return stripped_texts(own)
+        return stripped_texts(texts)
 
     def restrict(self, columns: NDArray[np.int64]) -> Encoder:
         """The encoder of some columns only.
@@ -265,12 +265,12 @@ class Encoder:
         """
         columns = np.asarray(columns, dtype=np.int64)
         settings = self.tokenizer, self.vectorizer
-        own: dict[str, Any] = {"stop_words": self.stop_words, "field": self.field}
+        options: dict[str, Any] = {"stop_words": self.stop_words, "field": self.field}
         if self.weighting.norm != "features":
             idf = None if self.idf is None else self.idf[columns]
-            return Encoder(*settings, self._some_names(columns), idf, **own)
+            return Encoder(*settings, self._some_names(columns), idf, **options)
         columns = columns if self.columns is None else self.columns[columns]
-        return Encoder(*settings, self.vocabulary, self.idf, columns=columns, **own)
+        return Encoder(*settings, self.vocabulary, self.idf, columns=columns, **options)
 
     def _some_names(self, columns: NDArray[np.int64]) -> Names:
         """The names of some of the vocabulary."""
@@ -326,8 +326,8 @@ class Encoder:
         from textreg.features.markup import encode  # new texts often need known words alone
 
         strip = self.vectorizer.strip_html
-        own = texts if self.field is None else field_texts(texts, self.field.name)
-        tokens = encode(self.tokenizer, own, strip=strip, spans=spans)
+        of_field = texts if self.field is None else field_texts(texts, self.field.name)
+        tokens = encode(self.tokenizer, of_field, strip=strip, spans=spans)
         if self.field is not None and spans:
             tokens = _moved(tokens, texts, self.field.name)
         if not self.stop_words:

@@ -140,13 +140,13 @@ def fit_fields(plans: Sequence[FieldFeatures], documents: Documents) -> Features
         at = 0
         for part in features.encoder.parts:
             part.field = Field(plan.field.name, plan.field.kind)
-            own = part, features.X[:, at : at + len(part.names)]
+            pair = part, features.X[:, at : at + len(part.names)]
             at += len(part.names)
             if plan.field.kind == "text" and part is features.encoder.parts[0]:
-                first.append(own)
+                first.append(pair)
                 tokens.append(features.tokens)
             else:
-                others.append(own)
+                others.append(pair)
     encoder = JoinedEncoder([part for part, _ in (*first, *others)])
     name, times = Counter(encoder.names).most_common(1)[0]
     if times > 1:
@@ -326,8 +326,8 @@ def _plan(field: Field, usual: Tokenizer, vectorizer: Vectorizer) -> FieldFeatur
         else:
             known = ["tokenizer", *vectorizer.declared()]
             known += [f"tokenizer_{name}" for name in tokenizer.declared()]
-            others = alternatives(key, known)
-            raise UsageError(f"field '{field.name}': no setting '{key}'.{others}")
+            hint = alternatives(key, known)
+            raise UsageError(f"field '{field.name}': no setting '{key}'.{hint}")
     if of_tokenizer:
         named = named.replace(**of_tokenizer)
     if of_features:

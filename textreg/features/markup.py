@@ -168,17 +168,17 @@ def find_html(text: str) -> re.Match[str] | None:
 def warn_of_html(corpus: Corpus) -> None:
     """DataWarning if many documents hold HTML, by a sample of them."""
     rows = np.unique(np.linspace(0, len(corpus) - 1, min(SAMPLE, len(corpus))).astype(np.int64))
-    found = 0
+    count = 0
     first: tuple[int, str] = 0, ""
     for row, text in zip(rows.tolist(), corpus.select(rows).texts, strict=True):
         if isinstance(text, str) and (match := find_html(text)):
-            first = first if found else (row, match[0])  # a match would keep its text
-            found += 1
-    if not found or found < SHARE * len(rows):
+            first = first if count else (row, match[0])  # a match would keep its text
+            count += 1
+    if not count or count < SHARE * len(rows):
         return
     row, tag = first
     warnings.warn(
-        f"{found / len(rows):.0%} of the documents hold HTML, such as '{tag:.40}' in "
+        f"{count / len(rows):.0%} of the documents hold HTML, such as '{tag:.40}' in "
         f"{corpus.where(row)}; its tags become features like other words. Pass --strip-html "
         "(strip_html=True) to remove it.",
         DataWarning,

@@ -109,8 +109,8 @@ class NGrams:
         for k in reversed(range(len(self.last))):
             before = offsets_of(inside[k + 1])
             inside[k] |= np.diff(before[self.child_ptr[k]]) > 0
-        for last, kept in zip(self.last, inside[1:], strict=True):
-            inside[0][last[kept]] = True
+        for last, mask in zip(self.last, inside[1:], strict=True):
+            inside[0][last[mask]] = True
         word = np.cumsum(inside[0], dtype=np.int32) - np.int32(1)
         child_ptrs, lasts = [], []
         for k, child_ptr in enumerate(self.child_ptr):
@@ -119,7 +119,7 @@ class NGrams:
             lasts.append(word[self.last[k][inside[k + 1]]])
         words = Names.of(self.words).take(np.flatnonzero(inside[0]))
         tree = NGrams(words, tuple(child_ptrs), tuple(lasts))
-        return tree, [level[kept] for level, kept in zip(numbers, inside, strict=True)]
+        return tree, [level[mask] for level, mask in zip(numbers, inside, strict=True)]
 
     @classmethod
     def of_names(cls, names: Sequence[str], n: int) -> tuple[NGrams, list[Int32s]]:
@@ -227,8 +227,8 @@ def _without_rare(ids: Int32s, document_ptr: Int64s, n_features: int, least: flo
     if least <= 1:
         return ids
     frequencies = text_counts.document_frequencies(ids, document_ptr, n_features)
-    kept = np.where(frequencies >= least, np.arange(n_features), -1)
-    return take(kept.astype(np.int32), ids)
+    numbers = np.where(frequencies >= least, np.arange(n_features), -1)
+    return take(numbers.astype(np.int32), ids)
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,17 +342,17 @@ def most_frequent(counted: Sequence[NGramCounts], keep: Sequence[Bools], most: i
     """Keep only so many n-grams, those that occur most; ties are broken by name."""
     if sum(int(mask.sum()) for mask in keep) <= most:
         return list(keep)
-    totals = np.concatenate([one.totals() for one in counted])
+    totals = np.concatenate([counts.totals() for counts in counted])
     ranks, first = [], 0
-    for one, mask in zip(counted, keep, strict=True):
-        ranks.append(np.where(mask, one.ranks(mask) + first, -1))
+    for counts, mask in zip(counted, keep, strict=True):
+        ranks.append(np.where(mask, counts.ranks(mask) + first, -1))
         first += int(mask.sum())
     rank = np.concatenate(ranks)
     left = np.flatnonzero(rank >= 0)
     chosen = left[np.lexsort((rank[left], -totals[left]))[:most]]
     mask = np.zeros(len(rank), dtype=bool)
     mask[chosen] = True
-    return np.split(mask, np.cumsum([one.size for one in counted])[:-1])
+    return np.split(mask, np.cumsum([counts.size for counts in counted])[:-1])
 
 
 def by_name(tokens: Tokens, stop_words: Sequence[str]) -> Tokens:

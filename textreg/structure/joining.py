@@ -40,22 +40,22 @@ class Joined(Plugin):
 
     def __init__(self, /, **values: Any) -> None:
         super().__init__(**values)
-        own = self.__dict__
+        state = self.__dict__
         for key, names in self.shared.items():
-            alone = [own[key] if own[name] is None else own[name] for name in names]
+            alone = [state[key] if state[name] is None else state[name] for name in names]
             same = all(value == alone[0] for value in alone)
             # One way to say the same, so that equal parts are equal.
-            own[key] = alone[0] if same else self._declared[key].default
-            own |= {name: None if same else it for name, it in zip(names, alone, strict=True)}
-        own["parts"] = [
+            state[key] = alone[0] if same else self._declared[key].default
+            state |= {name: None if same else it for name, it in zip(names, alone, strict=True)}
+        state["parts"] = [
             part(**{key: self._value(key, name) for key, name in names.items()})
             for part, names in zip(self.classes, _names_of(self.classes), strict=True)
         ]
 
     def _value(self, key: str, name: str) -> Any:
         """The value of a parameter of a part, which is called ``name`` here."""
-        one = self.__dict__[name]
-        return self.__dict__[key] if one is None and key in self.shared else one
+        value = self.__dict__[name]
+        return self.__dict__[key] if value is None and key in self.shared else value
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self.parts))})"
@@ -140,28 +140,28 @@ def join(kind: str, classes: tuple[type[Plugin], ...]) -> type[Joined]:
     for trait in ("order_matters", "forms_ngrams"):
         if hasattr(base, trait):
             body[trait] = any(getattr(part, trait) for part in classes)
-    made: type[Joined] = type(base.__name__, (base,), body)
-    made.shared = _shared(classes) if kind == "tokenizer" else {}
-    made._declared = {}
+    cls: type[Joined] = type(base.__name__, (base,), body)
+    cls.shared = _shared(classes) if kind == "tokenizer" else {}
+    cls._declared = {}
     for part, names in zip(classes, _names_of(classes), strict=True):
         for key, param in part.declared().items():
             own = replace(param, name=names[key], help=f"{part.label()}: {param.help}")
-            if key in made.shared:
-                made._declared.setdefault(key, param)
+            if key in cls.shared:
+                cls._declared.setdefault(key, param)
                 own = replace(own, default=None, optional=True, help=f"{own.help}, this one alone")
-            made._declared[names[key]] = own
-    return made
+            cls._declared[names[key]] = own
+    return cls
 
 
 def _shared(classes: Sequence[type[Plugin]]) -> dict[str, tuple[str, ...]]:
     """Parameters that several parts declare in the same way, with their names for each alone."""
-    found: dict[str, list[tuple[Param, str]]] = {}
+    declarations: dict[str, list[tuple[Param, str]]] = {}
     for part, names in zip(classes, _names_of(classes), strict=True):
         for key, param in part.declared().items():
-            found.setdefault(key, []).append((param, names[key]))
+            declarations.setdefault(key, []).append((param, names[key]))
     return {
         key: tuple(name for _, name in ones)
-        for key, ones in found.items()
+        for key, ones in declarations.items()
         if len(ones) > 1
         and not ones[0][0].optional
         and all(_alike(it, ones[0][0]) for it, _ in ones)
@@ -180,15 +180,15 @@ def joined(kind: str, parts: Sequence[Plugin]) -> Any:
     if len(parts) == 1:
         return parts[0]
     names = joint_names([(part.label(), part.params()) for part in parts])
-    made = join(kind, tuple(type(part) for part in parts))(
+    joint = join(kind, tuple(type(part) for part in parts))(
         **{
-            own[key]: value
-            for part, own in zip(parts, names, strict=True)
+            renamed[key]: value
+            for part, renamed in zip(parts, names, strict=True)
             for key, value in part.params().items()
         }
     )
-    made.__dict__["parts"] = list(parts)
-    return made
+    joint.__dict__["parts"] = list(parts)
+    return joint
 
 
 def parts_of(part: Any) -> list[Any]:
@@ -201,11 +201,11 @@ def joint_names(parts: Sequence[tuple[str, Iterable[str]]]) -> list[dict[str, st
 
     parts: the label and the names of the parameters of each.
     """
-    keys = [list(own) for _, own in parts]
-    every = [key for own in keys for key in own]
+    keys = [list(names) for _, names in parts]
+    every = [key for names in keys for key in names]
     return [
-        {key: key if every.count(key) == 1 else f"{label.replace('-', '_')}_{key}" for key in own}
-        for (label, _), own in zip(parts, keys, strict=True)
+        {key: key if every.count(key) == 1 else f"{label.replace('-', '_')}_{key}" for key in names}
+        for (label, _), names in zip(parts, keys, strict=True)
     ]
 
 
@@ -252,8 +252,8 @@ class CallableTokenizer(Unnamed):
             "__module__": _module_of(named),  # so that it is no part of textreg
             "__qualname__": named.__qualname__,
         }
-        made: type[CallableTokenizer] = type(cls.__name__, (cls,), body)
-        return made()
+        subclass: type[CallableTokenizer] = type(cls.__name__, (cls,), body)
+        return subclass()
 
     def __call__(self, text: str) -> list[list[str]]:
         """The tokens of every sentence of ``text``."""
@@ -271,10 +271,10 @@ class CallableTokenizer(Unnamed):
             return tokens
         sentences = [sentence for document in documents for sentence in document]
         places = [self._span(token) for sentence in sentences for token in sentence]
-        found = np.array(places, dtype=np.int32).reshape(-1, 2)
+        token_spans = np.array(places, dtype=np.int32).reshape(-1, 2)
         first, last = tokens.sentence_ptr[:-1], tokens.sentence_ptr[1:] - 1
-        sentence_spans = np.column_stack([found[first, 0], found[last, 1]])
-        return replace(tokens, spans=found, sentence_spans=sentence_spans)
+        sentence_spans = np.column_stack([token_spans[first, 0], token_spans[last, 1]])
+        return replace(tokens, spans=token_spans, sentence_spans=sentence_spans)
 
     def _cut(self, text: str, what: str) -> list[list[Any]]:
         """The tokens of a text; UsageError for another result, BrokenPluginError for a failure."""
