@@ -45,12 +45,12 @@ def needed(module: str, what: str, extra: str) -> Any:
 
 def limit(variable: str) -> int:
     """The bytes that an environment variable allows, such as 500MB; UsageError if it is no size."""
-    given = os.environ.get(variable, "").strip()
-    if not given:
+    value = os.environ.get(variable, "").strip()
+    if not value:
         return DEFAULT
-    match = re.fullmatch(r"([0-9]{1,15})\s*([KMGT]B)?", given.upper())
+    match = re.fullmatch(r"([0-9]{1,15})\s*([KMGT]B)?", value.upper())
     if match is None:
-        raise UsageError(f"{variable}={given} is not a size: write it as 500MB or 2GB.")
+        raise UsageError(f"{variable}={value} is not a size: write it as 500MB or 2GB.")
     return int(match[1]) * _UNITS[match[2] or ""]
 
 
@@ -151,10 +151,10 @@ PACKINGS = (
 
 def packing_of(head: bytes) -> Packing | None:
     """How data is compressed that begins with ``head``; None if it is not."""
-    found = next((known for known in PACKINGS if head.startswith(known.magic)), None)
-    if found is not None and found.name == "bzip2" and head[4:8] != b"1AY&":
+    packing = next((known for known in PACKINGS if head.startswith(known.magic)), None)
+    if packing is not None and packing.name == "bzip2" and head[4:8] != b"1AY&":
         return None  # a text may begin with BZh; then come the size of blocks and digits of pi
-    return found
+    return packing
 
 
 def packing_of_name(path: str) -> Packing | None:
@@ -175,7 +175,7 @@ def unpacked(
         what = f"the {packing.name} data {how}. Copy or download the file again."
         return DataError(f"{where()}: {what}")
 
-    read = given = 0
+    read = produced = 0
     stream, damage = packing.stream()
     for chunk in chunks:
         read += len(chunk)
@@ -190,8 +190,8 @@ def unpacked(
                 piece = stream.decompress(rest, _PIECE)
             except damage:
                 raise broken("is damaged") from None
-            given += len(piece)
-            check_unpacked(given, read, where)
+            produced += len(piece)
+            check_unpacked(produced, read, where)
             yield piece
             rest = stream.unused_data if stream.eof else b""
     if not stream.eof:

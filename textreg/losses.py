@@ -296,9 +296,9 @@ class SquaredHinge(Loss):
 
     def dual_value(self, alpha: Floats, y: Floats, c: Floats) -> float:
         """Sum of c_i (s_i - s_i^2 / 4), s_i = alpha_i y_i / c_i >= 0."""
-        some = c > 0.0
-        s = np.maximum(alpha[some] * y[some] / c[some], 0.0)
-        return float(c[some] @ (s - 0.25 * s * s))
+        weighted = c > 0.0
+        s = np.maximum(alpha[weighted] * y[weighted] / c[weighted], 0.0)
+        return float(c[weighted] @ (s - 0.25 * s * s))
 
 
 class SmoothedHinge(Loss):
@@ -365,9 +365,9 @@ class SmoothedHinge(Loss):
 
     def dual_value(self, alpha: Floats, y: Floats, c: Floats) -> float:
         """Sum of c_i (s_i - g s_i^2 / 2), s_i = alpha_i y_i / c_i in [0, 1]."""
-        some = c > 0.0
-        s = np.clip(alpha[some] * y[some] / c[some], 0.0, 1.0)
-        return float(c[some] @ (s - 0.5 * self.smoothing * s * s))
+        weighted = c > 0.0
+        s = np.clip(alpha[weighted] * y[weighted] / c[weighted], 0.0, 1.0)
+        return float(c[weighted] @ (s - 0.5 * self.smoothing * s * s))
 
     def unsmoothed_value(self, z: Floats, y: Floats, c: Floats) -> float:
         """Sum of c_i max(0, 1 - m_i)."""
@@ -403,8 +403,8 @@ class Squared(Loss):
 
     def dual_value(self, alpha: Floats, y: Floats, c: Floats) -> float:
         """Sum of alpha_i y_i - alpha_i^2 / (2 c_i)."""
-        some = c > 0.0
-        return float(alpha[some] @ (y[some] - 0.5 * alpha[some] / c[some]))
+        weighted = c > 0.0
+        return float(alpha[weighted] @ (y[weighted] - 0.5 * alpha[weighted] / c[weighted]))
 
     def balance(self, alpha: Floats, c: Floats) -> None:
         """Subtract c_i times the mean of alpha, as the best intercept does."""

@@ -396,14 +396,14 @@ def own_params(cls: type, inherited: Mapping[str, Param]) -> dict[str, Param]:
 
 def _check_class(cls: type, declared: Mapping[str, Param], inherited: Mapping[str, Param]) -> None:
     """TypeError for what stands beside the declarations and would change what they mean."""
-    own = vars(cls)
-    for name in inherited.keys() & own.keys() - declared.keys():
+    attributes = vars(cls)
+    for name in inherited.keys() & attributes.keys() - declared.keys():
         raise TypeError(
             f"{cls.__name__}.{name} is a parameter of the class above, which a plain value does "
             f"not change. Declare it again, {name}: ... = param(default=..., help=...), or take "
             "another name."
         )
-    init = own.get("__init__")
+    init = attributes.get("__init__")
     if init and (declared or inherited) and not init.__code__.co_flags & CO_VARKEYWORDS:
         raise TypeError(
             f"{cls.__name__} writes an __init__ of its own, which parameters do not pass through. "
@@ -418,7 +418,7 @@ def _check_class(cls: type, declared: Mapping[str, Param], inherited: Mapping[st
                     f"from Parametrized: write class {base.__name__}(Parametrized)."
                 )
     for name, annotation in get_annotations(cls).items():
-        forgotten = type(own.get(name, ...)) in (*TYPE_NAMES, NoneType) and name[0] != "_"
+        forgotten = type(attributes.get(name, ...)) in (*TYPE_NAMES, NoneType) and name[0] != "_"
         if forgotten and "ClassVar" not in str(annotation) and not hasattr(super(cls, cls), name):
             raise TypeError(
                 f"{cls.__name__}.{name} has a type but no param(...), so it is no parameter: write "
@@ -464,8 +464,8 @@ def _clashes(cls: type, declared: Param, together: Mapping[str, Param]) -> Itera
         if name in vars(base) and name not in getattr(base, "_declared", {}):
             yield f"{base.__name__} has an attribute or method of this name: take another one."
     for switch, other in (name, f"no_{name}"), (name.removeprefix("no_"), name):
-        both = switch != other and {switch, other} <= together.keys()
-        if both and together[switch].type is bool:
+        clash = switch != other and {switch, other} <= together.keys()
+        if clash and together[switch].type is bool:
             yield f"--no-{switch} would turn off '{switch}' and set '{other}': rename one."
     for choice, brought in (declared.options or {}).items():
         if twice := brought.declared().keys() & together.keys():
@@ -485,15 +485,15 @@ def _faults(declared: Param) -> Iterator[str]:
 
 
 def _limits(declared: Param) -> Iterator[str]:
-    given = [it for it in (declared.min, declared.max) if it is not None]
-    if given and declared.type not in _NUMBERS:
+    limits = [it for it in (declared.min, declared.max) if it is not None]
+    if limits and declared.type not in _NUMBERS:
         yield f"min and max are for numbers, and the type is {declared.type_name}."
-    for limit in given:
+    for limit in limits:
         number = isinstance(limit, _NUMBERS) and not isinstance(limit, bool)
         if not number or not math.isfinite(limit):
             yield f"min and max must be finite numbers, not {limit!r}: leave out what is not there."
-    if len(given) == 2 and given[0] > given[1]:
-        yield f"min={given[0]:g} is above max={given[1]:g}."
+    if len(limits) == 2 and limits[0] > limits[1]:
+        yield f"min={limits[0]:g} is above max={limits[1]:g}."
 
 
 def _choices(declared: Param) -> Iterator[str]:
@@ -723,8 +723,8 @@ class Parametrized:
         return hash((type(self), tuple(self.params().items())))
 
     def __repr__(self) -> str:
-        told = {*self.changed(), *self.undecided()}
-        shown = [f"{key}={value!r}" for key, value in self.params().items() if key in told]
+        names = {*self.changed(), *self.undecided()}
+        shown = [f"{key}={value!r}" for key, value in self.params().items() if key in names]
         return f"{type(self).__name__}({', '.join(shown)})"
 
 

@@ -383,10 +383,10 @@ class GroupNorms:
         -------
         GroupNorms
         """
-        other = self._copy()
-        other.strengths, other.lam = factor * self.strengths, factor * self.lam
-        other._group = factor * self._group
-        return other
+        scaled = self._copy()
+        scaled.strengths, scaled.lam = factor * self.strengths, factor * self.lam
+        scaled._group = factor * self._group
+        return scaled
 
     def _copy(self) -> GroupNorms:
         """The same, to be changed: without what follows from strengths and features."""
@@ -646,21 +646,21 @@ class GroupNorms:
         place = np.full(self.p, -1, dtype=np.int32)
         place[features] = np.arange(len(features), dtype=np.int32)
         groups = self.holders(features)
-        other = object.__new__(GroupNorms)
-        other.original, other.l2, other.p = self.original, self.l2, len(features)
-        other._merged, other._group = None, self._group
-        other.lam = self.lam[features]
-        other.origin = np.full(len(self.strengths), -1, dtype=np.int64)
+        selected = object.__new__(GroupNorms)
+        selected.original, selected.l2, selected.p = self.original, self.l2, len(features)
+        selected._merged, selected._group = None, self._group
+        selected.lam = self.lam[features]
+        selected.origin = np.full(len(self.strengths), -1, dtype=np.int64)
         indptr, strengths = np.empty(len(groups) + 1, dtype=np.int64), np.empty(len(groups))
         indices = np.empty_like(self.indices)
         count = select_groups(
-            self.indptr, self.indices, self.strengths, groups, place, other.lam,
-            indptr, indices, strengths, other.origin,
+            self.indptr, self.indices, self.strengths, groups, place, selected.lam,
+            indptr, indices, strengths, selected.origin,
         )  # fmt: skip
-        other.indptr, other.strengths = indptr[: count + 1], strengths[:count]
-        other.indices = indices[: indptr[count]].copy()  # not the room for all
-        other.sizes = np.diff(other.indptr)
-        return other
+        selected.indptr, selected.strengths = indptr[: count + 1], strengths[:count]
+        selected.indices = indices[: indptr[count]].copy()  # not the room for all
+        selected.sizes = np.diff(selected.indptr)
+        return selected
 
     def standing_for_all(self, features: Int64s) -> GroupNorms:
         """The same without l1 over some features, each of which stands for others (F2).
@@ -676,16 +676,16 @@ class GroupNorms:
         -------
         GroupNorms
         """
-        other = self._copy()
+        standing = self._copy()
         place = np.full(self.p, -1, dtype=np.int32)
         place[features] = np.arange(len(features), dtype=np.int32)
         indices = place[self.indices]
-        left = indices >= 0
-        other.indices = indices[left]
-        other.indptr = offsets_of(left)[self.indptr]
-        other.sizes, other.p = np.diff(other.indptr), len(features)
-        other.lam, other._merged = np.zeros(other.p), None
-        return other
+        present = indices >= 0
+        standing.indices = indices[present]
+        standing.indptr = offsets_of(present)[self.indptr]
+        standing.sizes, standing.p = np.diff(standing.indptr), len(features)
+        standing.lam, standing._merged = np.zeros(standing.p), None
+        return standing
 
     def holders(self, features: Int32s) -> Int32s:
         """The merged groups that hold any of these features.
@@ -778,11 +778,11 @@ class GroupNorms:
             0 for groups of one feature, whose strength is all in ``lam``.
         """
         squares = self.strengths**2
-        left = np.maximum(squares - used, 0.0)
-        np.divide(left, squares, out=left, where=squares > 0.0)
+        share = np.maximum(squares - used, 0.0)
+        np.divide(share, squares, out=share, where=squares > 0.0)
         room = np.where(self.origin == -1, 1.0, 0.0)
         shared = self.origin >= 0
-        room[shared] = left[self.origin[shared]]
+        room[shared] = share[self.origin[shared]]
         return room
 
     def hold(
@@ -844,9 +844,9 @@ class GroupNorms:
         order = np.argsort(share)
         room, taken = (free > 0.0).astype(float), np.empty(len(features), dtype=np.uint8)
         fill_groups(*holders, room, features[order], share[order], np.zeros(len(room)), taken)
-        kept = np.empty(len(features), dtype=bool)
-        kept[order] = taken
-        return kept & (reach > 0.0)
+        mask = np.empty(len(features), dtype=bool)
+        mask[order] = taken
+        return mask & (reach > 0.0)
 
     def original_norms(self, merged: Floats, w: Floats) -> Floats:
         """Norms of the original groups.

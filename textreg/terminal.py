@@ -29,13 +29,13 @@ def logger(part: str) -> logging.Logger:
 @contextmanager
 def quiet(name: str, least: int) -> Iterator[None]:
     """Let the logger of somebody else tell only what is of a level of at least ``least``."""
-    theirs = logging.getLogger(name)
-    before = theirs.level
-    theirs.setLevel(least)
+    logger = logging.getLogger(name)
+    level = logger.level
+    logger.setLevel(least)
     try:
         yield
     finally:
-        theirs.setLevel(before)
+        logger.setLevel(level)
 
 
 # Characters that move a cursor, set colors or change the direction of writing.
@@ -59,13 +59,13 @@ def visible(feature: str) -> str:
 
     So ``" go"`` and ``"go "`` look different, and as words do in ``"new york"``.
     """
-    return _HIDDEN.sub(lambda found: "\N{OPEN BOX}" * len(found[0]), feature)
+    return _HIDDEN.sub(lambda match: "\N{OPEN BOX}" * len(match[0]), feature)
 
 
 def json_line(document: Any) -> str:
     """A JSON document on one line, in which characters that act on a terminal are escaped."""
     text = json.dumps(document, ensure_ascii=False, allow_nan=False)
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def shell_line(words: Sequence[object]) -> str:
@@ -84,10 +84,10 @@ def _quoted(word: str) -> str:
     if word.isprintable():
         return shlex.quote(word)
     parts = (
-        one.replace("\\", r"\\").replace("'", r"\'")
-        if one.isprintable()
-        else "".join(f"\\x{byte:02x}" for byte in one.encode("utf-8", "surrogateescape"))
-        for one in word
+        char.replace("\\", r"\\").replace("'", r"\'")
+        if char.isprintable()
+        else "".join(f"\\x{byte:02x}" for byte in char.encode("utf-8", "surrogateescape"))
+        for char in word
     )
     return f"$'{''.join(parts)}'"
 

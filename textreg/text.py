@@ -131,9 +131,9 @@ def scan_words(
     from textreg._core.text import encode
 
     lowercase, min_length, sentences, form, punctuation, emoji = rules
-    texts, given = _in_form(texts, form, spans=spans)
-    scan = encode(given, lowercase, min_length, sentences, punctuation, emoji, spans)
-    return _tokens(scan, texts, given, form)
+    texts, in_form = _in_form(texts, form, spans=spans)
+    scan = encode(in_form, lowercase, min_length, sentences, punctuation, emoji, spans)
+    return _tokens(scan, texts, in_form, form)
 
 
 def split_words(text: str, rules: WordRules = ALL_WORDS) -> list[list[str]]:
@@ -193,10 +193,10 @@ def scan_chars(
     from textreg._core.text_chars import encode
 
     min_n, max_n, analyzer, lowercase, sentences, form = rules
-    texts, given = _in_form(texts, form, spans=spans)
+    texts, in_form = _in_form(texts, form, spans=spans)
     across = analyzer == "char"
-    scan = encode(given, lowercase, across, sentences, min_n, max_n, spans)
-    return _tokens(scan, texts, given, form)
+    scan = encode(in_form, lowercase, across, sentences, min_n, max_n, spans)
+    return _tokens(scan, texts, in_form, form)
 
 
 def split_chars(text: str, rules: CharRules = ALL_CHARS) -> list[list[str]]:
@@ -522,9 +522,9 @@ class _KnownTokens:
 
     def rows(self, texts: Sequence[str]) -> tuple[Int64s, Int32s, Floats]:
         """The rows of texts: indptr, indices and data, sorted."""
-        _, given = _in_form(texts, self._form, spans=False)
-        found: tuple[Int64s, Int32s, Floats] = self._rows(given)
-        return found
+        _, in_form = _in_form(texts, self._form, spans=False)
+        rows: tuple[Int64s, Int32s, Floats] = self._rows(in_form)
+        return rows
 
 
 class KnownWords(_KnownTokens):
