@@ -128,8 +128,8 @@ def plain(built: Groups | Graph | None) -> list[Any]:
     if isinstance(built, Groups):
         names = None if built.names is None else list(built.names)
         return [names, *map(_bits, (built.indptr, built.indices, built.weights))]
-    both = [links for links in (built.similar, built.dissimilar) if links is not None]
-    return [built.classes, *(list(map(_bits, (it.indptr, it.indices, it.data))) for it in both)]
+    graphs = [links for links in (built.similar, built.dissimilar) if links is not None]
+    return [built.classes, *(list(map(_bits, (it.indptr, it.indices, it.data))) for it in graphs)]
 
 
 def _bits(array: Any) -> tuple[str, bytes]:
@@ -184,10 +184,10 @@ def require_same(
     """ContractError unless these are the same groups or links, in any order."""
     missing, extra = Counter(wanted) - Counter(got), Counter(got) - Counter(wanted)
     lost, found = (min(them, key=_size, default="nothing") for them in (missing, extra))
-    told = f"{found} more"
+    difference = f"{found} more"
     if missing:
-        told = f"{found} instead of {lost}, and {missing.total() - 1:,} other differences"
-    require(not (missing or extra), f"the same {noun(part)} of {where}", f"{told}. {cause}")
+        difference = f"{found} instead of {lost}, and {missing.total() - 1:,} other differences"
+    require(not (missing or extra), f"the same {noun(part)} of {where}", f"{difference}. {cause}")
 
 
 def _size(group: Group) -> tuple[int, tuple[str, ...]]:
@@ -239,31 +239,31 @@ _ALIKE = 0.2
 
 def _add(name: str, *applies: Callable[..., bool], level: int = GROUPS.USUAL) -> Callable[..., Run]:
     """Decorate the function of a check of both kinds."""
-    both = [checks.add(name, *applies, level=level) for checks in (GROUPS, GRAPHS)]
-    return lambda run: both[0](both[1](run))
+    decorators = [checks.add(name, *applies, level=level) for checks in (GROUPS, GRAPHS)]
+    return lambda run: decorators[0](decorators[1](run))
 
 
 def built_of(part: Builder, texts: Sequence[str] | None = None) -> str:
     """What a builder builds of the texts it is checked on, for people."""
-    given = trial_of(part, texts)
-    return f"{described(build(part, tokens_for(part, given)))}, on {given.where}"
+    trial = trial_of(part, texts)
+    return f"{described(build(part, tokens_for(part, trial)))}, on {trial.where}"
 
 
 @_add("result", level=GROUPS.RESULT)
 def _result(part: Builder, trial: Trial) -> None:
     """build gives groups, or links, over the features of the tokens: at least one, valid and with
     finite weights of 0 or more. A DataError is for texts of which there is nothing to build."""
-    some, why = False, ""
+    nonempty, why = False, ""
     for tokens in (trial.small, trial.large):
         try:
             built = build(part, tokens)
         except DataError as error:
             why = f": '{error}'"
             continue
-        some |= not is_empty(built)
+        nonempty |= not is_empty(built)
         if isinstance(built, Groups) and len(built):
             require(built.weights.any(), "a group with a weight above 0", "weights of 0 alone")
-    trial.require_some(some, f"{noun(part)} of", why)
+    trial.require_some(nonempty, f"{noun(part)} of", why)
 
 
 @_add("edges")
@@ -272,11 +272,11 @@ def _edges(part: Builder, trial: Trial) -> None:
     result for every feature, or a DataError that says what is missing."""
     for texts in EDGES:
         attempt(part, with_pairs(words_of(texts)))
-    some = tokens_for(part, trial)
-    for documents in ([], [0], [some.n_documents - 1]):
-        attempt(part, some.select(np.array(documents, dtype=np.intp)))
+    tokens = tokens_for(part, trial)
+    for documents in ([], [0], [tokens.n_documents - 1]):
+        attempt(part, tokens.select(np.array(documents, dtype=np.intp)))
     with suppress(UsageError):  # of one that needs paragraphs
-        attempt(part, replace(some, paragraph_ptr=None))
+        attempt(part, replace(tokens, paragraph_ptr=None))
 
 
 @_add("unused")
@@ -323,12 +323,12 @@ def _within(part: Builder, trial: Trial) -> None:
     tokens = tokens_for(part, trial)
     halves = np.array_split(np.arange(tokens.n_documents, dtype=np.intp), 2)
     built: list[Any] = [
-        must_build(part, some, "the texts") for some in (tokens, *map(tokens.select, halves))
+        must_build(part, subset, "the texts") for subset in (tokens, *map(tokens.select, halves))
     ]
     fields = [(np.diff(it.indptr), it.indices, it.weights) for it in built]
-    for whole, *both in zip(*fields, strict=True):
+    for whole, *parts in zip(*fields, strict=True):
         require(
-            np.array_equal(whole, np.concatenate(both)),
+            np.array_equal(whole, np.concatenate(parts)),
             "the groups of the first half of the documents, then those of the second",
             "others: leave within_documents at False where groups hold several documents, or their "
             "weights depend on others",
@@ -341,17 +341,17 @@ def _bounds(part: Builder, trial: Trial) -> None:
     and last word either; and so for the sentences of a document."""
     tokens = tokens_for(part, trial)
     plain, asked = replace(tokens, paragraph_ptr=None), False
-    for level, some in (("sentence", tokens), ("document", plain)):
+    for level, variant in (("sentence", tokens), ("document", plain)):
         what = f"another order inside each {level}"
         try:
             for seed in range(8, 13):  # several: a single one may change nothing by chance
-                _check_same(part, some, shuffled(some, seed, level, inside=True), what, "")
+                _check_same(part, variant, shuffled(variant, seed, level, inside=True), what, "")
         except (ContractError, PluginError, UsageError):  # as of one that needs paragraphs
             continue
         asked = True
         where = f"{what}, which does not matter but for the first and the last"
         cause = "The first or the last may be left out, or one too many be taken"
-        _check_same(part, some, shuffled(some, 7, level, inside=False), where, cause)
+        _check_same(part, variant, shuffled(variant, 7, level, inside=False), where, cause)
     if not asked:
         raise Skipped("it looks at the order of the words")
 
@@ -370,10 +370,10 @@ def _names(part: Builder, trial: Trial) -> None:
             continue
         changed = [a != b for a, b in zip(small.vocabulary, names.vocabulary, strict=True)]
         built = attempt(part, names)
-        some = [] if built is None else _used_in(built)
-        wanted, got = (sum(changed[feature] for feature in them) for them in (used, some))
-        told = f"{noun(part)} of about {wanted} features with {letters} letters, as with a to z"
-        require(2 * got >= wanted, told, got)
+        used_now = [] if built is None else _used_in(built)
+        wanted, got = (sum(changed[feature] for feature in them) for them in (used, used_now))
+        expected = f"{noun(part)} of about {wanted} features with {letters} letters, as with a to z"
+        require(2 * got >= wanted, expected, got)
 
 
 @GRAPHS.add("groups", lambda part: bool(part.takes_groups))
@@ -396,8 +396,8 @@ def _tasks(part: Builder, trial: Trial) -> list[Tokens]:
 
 def _various(part: Builder, trial: Trial) -> list[Tokens]:
     """Tokens of the texts that are given, and of our own."""
-    some = dict.fromkeys((trial, Trial()))
-    return [tokens for each in some for tokens in (each.small, each.large)]
+    trials = dict.fromkeys((trial, Trial()))
+    return [tokens for each in trials for tokens in (each.small, each.large)]
 
 
 for _checks in (GROUPS, GRAPHS):
@@ -429,7 +429,7 @@ def _used_in(built: Groups | Graph) -> list[int]:
     if isinstance(built, Groups):
         sizes = np.diff(built.indptr)
         smallest = [built.members(group) for group in np.argsort(sizes, kind="stable")]
-        return list(dict.fromkeys(int(feature) for some in smallest for feature in some))
+        return list(dict.fromkeys(int(feature) for members in smallest for feature in members))
     links = built.similar[: built.n_features, : built.n_features]
     ends = np.bincount(np.concatenate(links.nonzero()), minlength=built.n_features)
     return [int(feature) for feature in np.argsort(ends, kind="stable") if ends[feature]]
@@ -456,7 +456,7 @@ def _check_same(part: Builder, tokens: Tokens, changed: Tokens, where: str, caus
         if common < _ALIKE * every:
             fail(f"the same links of {where}", f"{common} of {every}. {cause}")
         wanted, got = (
-            [link._replace(features=link.features[:1]) for link in some] for some in (wanted, got)
+            [link._replace(features=link.features[:1]) for link in links] for links in (wanted, got)
         )
     require_same(part, wanted, got, where, cause)
 

@@ -66,8 +66,8 @@ def between(what: str, values: Any, low: Any, high: Any) -> None:
     values, low, high = np.broadcast_arrays(values, low, high)
     wrong = np.flatnonzero(~((low <= values) & (values <= high)))
     for at in wrong[:1]:
-        told = f"{values[at]:.8g}; {len(wrong)} of {len(values)} are wrong"
-        fail(f"{what} of {low[at]:.8g} to {high[at]:.8g}", told)
+        got = f"{values[at]:.8g}; {len(wrong)} of {len(values)} are wrong"
+        fail(f"{what} of {low[at]:.8g} to {high[at]:.8g}", got)
 
 
 def finite(what: str, value: Any) -> None:
@@ -264,8 +264,8 @@ class Checks:
                     within_time(lambda: check.run(whole, *trial(declared)))
             except (errors.BrokenPluginError, errors.RecordError) as error:
                 cause = getattr(error, "cause", error)
-                told = f"expected a valid result, but got the error '{cause}'."
-                raise ContractError(f"{check.name}: {told} See {PAGE}, '{check.name}'.") from error
+                fault = f"expected a valid result, but got the error '{cause}'."
+                raise ContractError(f"{check.name}: {fault} See {PAGE}, '{check.name}'.") from error
             except ContractError as error:
                 error.args = (f"{check.name}: {error} See {PAGE}, '{check.name}'.",)
                 raise
@@ -334,15 +334,15 @@ def _outcome(check: Check, part: Any, skip: Mapping[str, str]) -> Result:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001  # a stranger's code may raise anything
-        told = str(error) if isinstance(error, ContractError) else cause_of(error)
-        return Result(check.name, "FAILED", told, error)
+        message = str(error) if isinstance(error, ContractError) else cause_of(error)
+        return Result(check.name, "FAILED", message, error)
     return Result(check.name, "ok", check.promise)
 
 
-def not_run(told: Sequence[Result]) -> list[str]:
+def not_run(outcomes: Sequence[Result]) -> list[str]:
     """Which checks were not run, a line for each reason."""
     left: dict[str, list[str]] = {}
-    for it in told:
+    for it in outcomes:
         if it.status == "not run":
             left.setdefault(it.message, []).append(it.check)
     return [f"not run, {why}: {', '.join(names)}" for why, names in left.items()]
@@ -356,10 +356,10 @@ def run_checks(
     seconds: what each may take.
     """
     with limited(seconds):
-        told = list(results(checks, part, skip or {}))
-    failed = [it for it in told if it.status == "FAILED"]
+        outcomes = list(results(checks, part, skip or {}))
+    failed = [it for it in outcomes if it.status == "FAILED"]
     if failed:
-        lines = [*(it.message for it in failed), *not_run(told)]
+        lines = [*(it.message for it in failed), *not_run(outcomes)]
         raise ContractError("\n".join(lines)) from failed[0].error
 
 
@@ -427,10 +427,10 @@ def within_time(run: Callable[[], None]) -> None:
         walked = traceback.walk_stack(sys._current_frames().get(thread.ident or 0))
         frames = [frame for frame, _ in walked]
         own = [it for it in frames if it.f_globals["__name__"].partition(".")[0] not in _LIBRARIES]
-        told = f"none within {seconds:g} s"
+        got = f"none within {seconds:g} s"
         for place in (own or frames)[:1]:
             code = place.f_code
-            told += f": it was in {code.co_name}, {code.co_filename}:{place.f_lineno}"
-        raise TimeLimitError(f"expected an end, but got {told}.")
+            got += f": it was in {code.co_name}, {code.co_filename}:{place.f_lineno}"
+        raise TimeLimitError(f"expected an end, but got {got}.")
     if errors:
         raise errors[0]

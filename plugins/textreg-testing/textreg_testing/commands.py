@@ -108,27 +108,27 @@ def check_plugin(
     texts = texts_of(files) if files else None
     checks = CHECKS[kind](texts) if on_texts else CHECKS[kind]()
     width = max(len(check.name) for check in checks)
-    told: list[Result] = []
+    outcomes: list[Result] = []
     with limited(time_limit):
         for result in results(checks, part, skip):
-            told.append(result)
+            outcomes.append(result)
             if not as_json and result.status != "not run":  # at once: a slow plugin takes its time
                 click.echo(f"{result.check:{width}}  {result.status:7}  {result.message}")
-    count = Counter(result.status for result in told)
+    count = Counter(result.status for result in outcomes)
     failed, asked = count["FAILED"], count["FAILED"] + count["ok"]
     told_of: Any = found_in if kind == "tokenizer" else built_of
     with contained():
-        found = told_of(registry.create(kind, part), texts) if on_texts and not failed else ""
+        summary = told_of(registry.create(kind, part), texts) if on_texts and not failed else ""
     if as_json:
-        rows = [dict(zip(Result._fields[:3], it, strict=False)) for it in told if it.message]
-        print_json({"plugin": name, "failed": failed, "checks": rows, "found": found})
+        rows = [dict(zip(Result._fields[:3], it, strict=False)) for it in outcomes if it.message]
+        print_json({"plugin": name, "failed": failed, "checks": rows, "found": summary})
     else:
         left_out = f", {count['skipped']} skipped" if count["skipped"] else ""
-        for line in not_run(told):
+        for line in not_run(outcomes):
             click.echo(line)
         click.echo(f"{asked - failed} of {asked} checks passed{left_out}")
-        if found:
-            click.echo(found)
+        if summary:
+            click.echo(summary)
     if failed:
         raise TextregError(f"{name}: {failed} of {asked} checks failed.")
 
@@ -238,7 +238,7 @@ def diagnose(name: str = "") -> list[Diagnosis]:
 
 def _no_plugin(name: str, known: Iterable[str]) -> PluginError:
     """The error that no plugin is called so; ``known`` are names that may be meant."""
-    damaged = [f" Left out as damaged: {one}." for one in registry.damaged()]
+    damaged = [f" Left out as damaged: {reason}." for reason in registry.damaged()]
     return PluginError(
         f"no plugin '{name}'.{did_you_mean(name, known)}{''.join(damaged)} "
         "See: textreg plugins list"
@@ -252,11 +252,11 @@ def notes(found: Iterable[Diagnosis] = ()) -> list[str]:
     and, of those in ``found``, distributions that declare no version of the interface.
     """
     known = registry.aliases()
-    given = [(f"the variable {DISABLE}", os.environ.get(DISABLE, "").split(","))]
+    listings = [(f"the variable {DISABLE}", os.environ.get(DISABLE, "").split(","))]
     for config in registry.blocks.configs:
-        given.append((f"{config.path}", [*config.disable, *(config.allow or ())]))
+        listings.append((f"{config.path}", [*config.disable, *(config.allow or ())]))
     damaged = [f"left out as damaged, so install it again: {one}" for one in registry.damaged()]
-    homes = {one.info.home for one in found}
+    homes = {diagnosis.info.home for diagnosis in found}
     undeclared = [
         f"{provider} does not declare the version of the interface that it is made for, so it is "
         'imported whatever that is. Its author should add [project.entry-points."textreg.api"] to '
@@ -266,7 +266,7 @@ def notes(found: Iterable[Diagnosis] = ()) -> list[str]:
     ]
     return [*damaged, *undeclared] + [
         f"{where} names '{name}', and no plugin is called that.{did_you_mean(name, known)}"
-        for where, listed in given
+        for where, listed in listings
         for name in map(str.strip, listed)
         if name and not is_among(name, known)
     ]

@@ -112,20 +112,20 @@ def _answers(exporter: Exporter, read: Reader) -> None:
     asked = 0
     with TemporaryDirectory() as folder:
         for number, (name, model) in enumerate(models().items()):
-            made = _export(exporter, model)
-            if isinstance(made, str):
+            exported = _export(exporter, model)
+            if isinstance(exported, str):
                 continue
             path = Path(folder, f"model_{number}{exporter.suffix}")
-            path.write_bytes(made)
+            path.write_bytes(exported)
             documents = documents_for(model)
             try:
-                found = read(path, documents)
+                answers = read(path, documents)
             except Exception as error:  # noqa: BLE001  # of the file, or of who reads it
                 wrong.append(f"{name}: {cause_of(error)}")
                 continue
-            asked += bool(found)
-            told = list(_differences(model, documents, found))
-            wrong += [f"{name}: {one} ({len(told):,} differences)" for one in told[:1]]
+            asked += bool(answers)
+            faults = list(_differences(model, documents, answers))
+            wrong += [f"{name}: {fault} ({len(faults):,} differences)" for fault in faults[:1]]
     if not asked and not wrong:
         raise Skipped(
             f"nobody knows how to ask a {exporter.suffix} file: say it, by [tool.textreg.check] "
@@ -134,14 +134,14 @@ def _answers(exporter: Exporter, read: Reader) -> None:
     require(not wrong, "the answers of the models", "\n  ".join(["others:", *wrong]))
 
 
-def _differences(model: PlainModel, documents: Sequence[Any], found: Answers) -> Iterator[str]:
+def _differences(model: PlainModel, documents: Sequence[Any], answers: Answers) -> Iterator[str]:
     """What a file answers in another way than its model."""
     known = _predicted(json.loads(json.dumps(model.to_dict())), documents)
-    for key in [key for key in _FUNCTIONS if found.get(key) is not None]:
-        if len(found[key]) != len(documents):
-            yield f"{len(found[key])} {key} of {len(documents)} documents"
+    for key in [key for key in _FUNCTIONS if answers.get(key) is not None]:
+        if len(answers[key]) != len(documents):
+            yield f"{len(answers[key])} {key} of {len(documents)} documents"
             continue
-        for document, got, expected in zip(documents, found[key], known[key], strict=True):
+        for document, got, expected in zip(documents, answers[key], known[key], strict=True):
             if got is not None and expected is not None and not _same(got, expected):
                 yield f"{key} of {document!r:.60} are {got!r:.120} instead of {expected!r:.120}"
 
@@ -182,12 +182,12 @@ def _result(exporter: Exporter, read: Reader) -> None:
     its weights do, and leaves the model as it was."""
     model = two_labels()
     before = json.dumps(model.to_dict())
-    made = _export(exporter, model)
-    require(isinstance(made, bytes), "a model of two labels to be exported", repr(made))
+    exported = _export(exporter, model)
+    require(isinstance(exported, bytes), "a model of two labels to be exported", repr(exported))
     require(json.dumps(model.to_dict()) == before, "the model as it was", "another")
     part = model.parts[0]
     other = replace(model, parts=(replace(part, weights=part.weights + 0.5),))
-    require(_export(exporter, other) != made, "another file for other weights", "the same")
+    require(_export(exporter, other) != exported, "another file for other weights", "the same")
     suffix = exporter.suffix
     good = isinstance(suffix, str) and suffix.startswith(".") and len(suffix) > 1
     require(good, "the ending of its files as suffix, such as '.json'", repr(suffix))
@@ -196,9 +196,9 @@ def _result(exporter: Exporter, read: Reader) -> None:
 @checks.add("reasons")
 def _reasons(exporter: Exporter, read: Reader) -> None:
     """A model that the format cannot express is refused with a UsageError that says why."""
-    for name, made in _all(exporter).items():
-        told = isinstance(made, bytes) or len(made.split()) >= 4
-        require(told, f"a reason in words why {name} cannot be exported", repr(made))
+    for name, exported in _all(exporter).items():
+        explained = isinstance(exported, bytes) or len(exported.split()) >= 4
+        require(explained, f"a reason in words why {name} cannot be exported", repr(exported))
 
 
 @checks.add("labels")
@@ -212,7 +212,7 @@ def _labels(exporter: Exporter, read: Reader) -> None:
     for name in (*_DECISIVE, *calibrated):
         require(every[name] != plain, f"another file for {name}", "the same")
     several = ("several labels", "softmax", "lists of labels", "an unknown label")
-    files = [made for name in several if isinstance(made := every[name], bytes)]
+    files = [exported for name in several if isinstance(exported := every[name], bytes)]
     require(len(set(files)) == len(files), "another file for every task", "the same for some")
 
 
@@ -233,17 +233,17 @@ def trained(labels: str = "two", **options: Any) -> PlainModel:
     """A model of some labels of our own, by their name, with other options than usual."""
     from textreg_export.description import describe  # imports models, which few checks need
 
-    given: dict[str, Any] = {"tokenizer": "words", "weighting": "count", "loss": "logistic"}
-    given |= {"ngrams": 1, "reg": "ridge", "reg_l2": 0.3, **options}
+    settings: dict[str, Any] = {"tokenizer": "words", "weighting": "count", "loss": "logistic"}
+    settings |= {"ngrams": 1, "reg": "ridge", "reg_l2": 0.3, **options}
     rows: Sequence[Any] = OPINIONS * 2
     if "fields" in options:
         rows = [_row(text, number) for number, text in enumerate(rows)]
-    if given["tokenizer"] == "tokens":
+    if settings["tokenizer"] == "tokens":
         rows = [text.split() for text in rows]
-        del given["tokenizer"]
+        del settings["tokenizer"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # of what looks like HTML
-        return describe(textreg.train(rows, LABELS[labels] * 2, **given))
+        return describe(textreg.train(rows, LABELS[labels] * 2, **settings))
 
 
 def _row(text: str, number: int) -> dict[str, Any]:
@@ -264,14 +264,14 @@ def documents_for(model: PlainModel) -> list[Any]:
 @cache
 def models() -> dict[str, PlainModel]:
     """Models by what they show."""
-    made = {"two labels": two_labels()}
-    made |= {name: trained(**options) for name, options in MODELS.items()}
-    two, three, several = (made[it] for it in ("two labels", "several labels", "lists of labels"))
+    named = {"two labels": two_labels()}
+    named |= {name: trained(**options) for name, options in MODELS.items()}
+    two, three, several = (named[it] for it in ("two labels", "several labels", "lists of labels"))
     high = dict.fromkeys(several.labels, 9.0)
     curve, other = ([[-1.0, 0.5, 2.0], shares] for shares in ([0.1, 0.4, 0.9], [0.2, 0.3, 0.6]))
     each = {"method": "isotonic", "curves": [curve, other, curve]}
-    (part,) = made["the length of all n-grams"].parts
-    return made | {
+    (part,) = named["the length of all n-grams"].parts
+    return named | {
         "a threshold": replace(two, thresholds={"it's good": 0.5}),
         "always a label": replace(several, at_least_one=True, thresholds=high),
         "no probabilities": replace(two, probabilities=False),

@@ -346,9 +346,9 @@ def _fit(loss: Loss) -> None:
     if not loss.binary:
         problem = problem.replace(y=problem.X @ np.linspace(-1.0, 1.0, problem.X.shape[1]) + 0.5)
     for l1, l2 in ((0.0, 1.0), (0.1 * problem.largest_gradient_at_zero(), 0.0)):
-        found = newton(problem, Separable.constant(problem.X.shape[1], l1=l1, l2=l2))
-        met = 0.0 <= found.gap <= problem.tol if loss.convex else math.isnan(found.gap)
-        require(found.converged and met, f"a gap of 0 to {problem.tol:g}", found.gap)
+        solution = newton(problem, Separable.constant(problem.X.shape[1], l1=l1, l2=l2))
+        met = 0.0 <= solution.gap <= problem.tol if loss.convex else math.isnan(solution.gap)
+        require(solution.converged and met, f"a gap of 0 to {problem.tol:g}", solution.gap)
 
 
 # Steps at which prox is looked at; weights are of the size of one.
@@ -378,10 +378,10 @@ def weights_to_try(size: int) -> list[Floats]:
     rng = np.random.default_rng(0)
     full = rng.standard_normal(size)
     signs = np.where(np.arange(size) % 2, -1.0, 1.0)
-    one = np.where(np.arange(size) == size // 2, 1.0, 0.0)
+    single = np.where(np.arange(size) == size // 2, 1.0, 0.0)
     few = np.where(np.arange(size) % 3 == 0, full, 0.0)
     more = (100.0 * full[::-1], 1e-3 * full, 1.0 + 0.05 * full)
-    return [np.zeros(size), one, few, full, signs, *more]
+    return [np.zeros(size), single, few, full, signs, *more]
 
 
 def spreads(size: int) -> list[Floats]:
@@ -414,8 +414,8 @@ def short(w: Floats) -> str:
     """Weights as they fit into a message: all, or those that are not zero, as {place: weight}."""
     places = np.flatnonzero(w)
     if len(w) > 6 and len(places) <= 4:
-        told = ", ".join(f"{place}: {w[place]:.4g}" for place in places)
-        return f"{len(w)} weights, {{{told}}}" if told else f"{len(w)} zeros"
+        entries = ", ".join(f"{place}: {w[place]:.4g}" for place in places)
+        return f"{len(w)} weights, {{{entries}}}" if entries else f"{len(w)} zeros"
     return np.array2string(np.asarray(w), precision=4, threshold=6, edgeitems=3)
 
 
@@ -455,9 +455,9 @@ def _penalty_value(part: Sized) -> None:
     """The value is a number, possibly infinite, and finite where every weight is zero. It leaves
     its input as it was."""
     for w in weights_to_try(part.size):
-        given = w.copy()
-        value = part.penalty.value(given)
-        require(np.array_equal(given, w), "its input unchanged", given)
+        copied = w.copy()
+        value = part.penalty.value(copied)
+        require(np.array_equal(copied, w), "its input unchanged", copied)
         require(np.ndim(value) == 0 and float(value) > -math.inf, "one number", value)
     nothing = part.penalty.value(np.zeros(part.size))
     require(math.isfinite(nothing), "a finite value without weights", nothing)
@@ -470,11 +470,11 @@ def _prox_result(part: Sized) -> None:
     counts."""
     least = min(part.value(u) for u in points_and_answers(part))
     for w, step in itertools.product(weights_to_try(part.size), (TINY, *STEPS, BOUNDLESS)):
-        given = w.copy()
-        x = part.penalty.prox(given, step)
+        copied = w.copy()
+        x = part.penalty.prox(copied, step)
         good = isinstance(x, np.ndarray) and x.shape == w.shape and bool(np.isfinite(x).all())
         require(good, f"an array of {part.size} finite numbers", repr(x))
-        require(np.array_equal(given, w), "its input unchanged", given)
+        require(np.array_equal(copied, w), "its input unchanged", copied)
         value = part.penalty.value(x)
         require(math.isfinite(value), "a finite value at prox(w)", value)
         if step == TINY and math.isfinite(part.value(w)):
@@ -492,8 +492,8 @@ def _determinism(part: Sized) -> None:
     for (w, step, one), other in zip(first, reversed(again), strict=True):
         off = float(np.abs(one - other).max())
         same = off <= EXACT * (1.0 + float(np.abs(w).max()))
-        told = f"{short(one)} again as prox({short(w)}, {step:g})"
-        require(same, told, short(other))
+        expected = f"{short(one)} again as prox({short(w)}, {step:g})"
+        require(same, expected, short(other))
 
 
 @PENALTIES.add("prox")
@@ -554,8 +554,8 @@ def _penalty_conjugate(part: Sized) -> None:
         lines = [float(t @ u) - part.value(u) for u in ends]
         if conjugate == math.inf:
             grows = lines[-1] > 2.0 * lines[-2] + EXACT
-            told = f"{lines[-1]:.8g} at {short(t)}, where t.w - value(w) does not grow"
-            require(grows or lines[-1] > 2.0 * lines[-3] + EXACT, told, "infinity")
+            expected = f"{lines[-1]:.8g} at {short(t)}, where t.w - value(w) does not grow"
+            require(grows or lines[-1] > 2.0 * lines[-3] + EXACT, expected, "infinity")
 
 
 def _require_above(part: Sized, t: Floats, u: Floats, conjugate: float) -> None:

@@ -85,12 +85,12 @@ def reordered(problem: Any, order: Int64s) -> Problem:
     groups from the last to the first."""
     where, groups = np.argsort(order), problem.groups
     rows = [np.sort(where[groups.members(g)]) for g in range(len(groups))][::-1]
-    made: Problem = problem.replace(
+    permuted: Problem = problem.replace(
         X=csr_array(problem.X[:, order]),
         groups=replace(groups_from(rows, len(order)), weights=groups.weights[::-1].copy()),
         graph=Graph(csr_array(problem.graph.similar[order][:, order])),
     )
-    return made
+    return permuted
 
 
 def repeated(problem: Problem) -> Problem:
@@ -152,8 +152,8 @@ def prepared(part: Regularizer, problem: Problem | None = None) -> Regularizer:
     """
     grid = calls.candidates(part, small() if problem is None else problem)
     wanted = part.undecided()
-    kept = [one for one in grid if all(one.params().get(key, 0) != 0 for key in wanted)] or grid
-    return kept[len(kept) // 2]
+    nonzero = [one for one in grid if all(one.params().get(key, 0) != 0 for key in wanted)] or grid
+    return nonzero[len(nonzero) // 2]
 
 
 def null_loss(problem: Problem) -> float:

@@ -90,11 +90,11 @@ def penalty_of(ready: Any, problem: Problem) -> Any:
 
 def objective_of(ready: Any, problem: Problem, name: str = "objective") -> Callable[..., float]:
     """Its method of this name, with a penalty that is made once: it is called hundreds of times."""
-    kept = copy(ready)
+    cached = copy(ready)
     if adds_penalty(ready):
         penalty = ready.penalty(problem)
-        vars(kept)["penalty"] = lambda problem: penalty
-    return partial(getattr(kept, name), problem)
+        vars(cached)["penalty"] = lambda problem: penalty
+    return partial(getattr(cached, name), problem)
 
 
 def declares(part: Regularizer) -> bool:
@@ -136,10 +136,10 @@ def require_honest(
 
     known: the solution, if it has converged, so that it is not found again.
     """
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         solution = known or solve(problem, *more)
-    warned = any(it.category is ConvergenceWarning for it in told)
+    warned = any(it.category is ConvergenceWarning for it in caught)
     if solution.converged and not math.isnan(solution.gap):
         require(solution.gap <= problem.tol, f"a gap within {problem.tol}", solution.gap)
     require(solution.converged or warned, "a ConvergenceWarning", "none")
@@ -170,9 +170,9 @@ def solved_or_refused(solve: Callable[[], Any], name: str, *, may_refuse: bool =
     except (DataError, UsageError) as error:
         if not may_refuse:
             raise
-        told = f"{type(error).__name__}: {error}"
+        got = f"{type(error).__name__}: {error}"
         good = not isinstance(error, RecordError) and bool(str(error))
-        require(good, f"a solution for {name}, or a DataError or UsageError that tells why", told)
+        require(good, f"a solution for {name}, or a DataError or UsageError that tells why", got)
         return None
     finite(f"weights and intercept for {name}", [*np.ravel(solution.w), *np.ravel(solution.b)])
     return solution
@@ -184,8 +184,8 @@ def _builder(part: Regularizer) -> None:
     needs, name = part.needs, part.default_builder
     require(needs in ("groups", "graph"), "needs = 'groups' or 'graph'", repr(needs))
     try:
-        own = registry.origin(part).distribution
-        registry.find(needs, registry.preferred(needs, name, own, "textreg"))
+        distribution = registry.origin(part).distribution
+        registry.find(needs, registry.preferred(needs, name, distribution, "textreg"))
     except PluginError as error:
         fail(f"a builder of {needs} called '{name}'", f"this error: {error}")
 
@@ -258,8 +258,8 @@ def _weights_of(part: Regularizer, make: Callable[[], Problem]) -> tuple[Solutio
     return prepared(part, problem).solve(problem), tried
 
 
-def _numbers(made: tuple[Solution, list[Any]]) -> list[float]:
-    solution, tried = made
+def _numbers(solved: tuple[Solution, list[Any]]) -> list[float]:
+    solution, tried = solved
     return [*solution.w.tolist(), solution.b, *itertools.chain(*tried)]
 
 
@@ -433,11 +433,11 @@ def _objective(part: Regularizer) -> None:
         " of a run that is stopped early": hard(tol=0.3, max_iter=2),
         " of one that its callback ends": hard(callback=lambda step: step.iteration > 1),
     }
-    for told, problem in cases.items():
+    for case, problem in cases.items():
         # Once the last of the grid, which has the most weights, and small ones among them.
-        ready = part.candidates(problem)[-1] if "unequal" in told else prepared(part, problem)
-        solution = ready.solve(problem) if told else fit(part, small)[2]
-        require_objective(ready, problem, solution, told)
+        ready = part.candidates(problem)[-1] if "unequal" in case else prepared(part, problem)
+        solution = ready.solve(problem) if case else fit(part, small)[2]
+        require_objective(ready, problem, solution, case)
         if solution.unsmoothed is not None:
             smooth = problem.unsmoothed(solution.w, solution.b, solution.objective, solution.gap)
             near("unsmoothed.objective", [solution.unsmoothed.objective], [smooth.objective], SAME)  # type: ignore[union-attr]
@@ -530,8 +530,8 @@ def _bound(part: Regularizer) -> None:
     for solution in claims:
         bound = solution.objective * (1.0 - solution.gap)
         gap = (solution.objective - least) / solution.objective
-        told = f"a gap of {gap:.2g} at least, as there is an objective of {least:.8g}"
-        require(bound <= least + slack_of(least, problem, 1e-9), told, f"{solution.gap:.2g}")
+        expected = f"a gap of {gap:.2g} at least, as there is an objective of {least:.8g}"
+        require(bound <= least + slack_of(least, problem, 1e-9), expected, f"{solution.gap:.2g}")
 
 
 def _known(
@@ -542,8 +542,8 @@ def _known(
     far = np.random.default_rng(6).standard_normal(problem.X.shape[1]), 0.5
     known = [first, ready.solve(problem.replace(start=far))]
     known += [it for _, it in part.path(problem.replace(tol=1e-4), part.candidates(problem)[:2])]
-    own = type(part).solve is not Penalized.solve
-    if own and (penalty := penalty_of(ready, problem)):
+    overrides = type(part).solve is not Penalized.solve
+    if overrides and (penalty := penalty_of(ready, problem)):
         known.append(proximal(problem.replace(max_iter=500), penalty))
     yield from ((it.w, it.b) for it in known)
     moves = _moves(first, problem, everywhere=False)
@@ -559,10 +559,10 @@ def _path(part: Regularizer) -> None:
     calls.candidates(part, problem)  # an error where there is none, or one lacks a value
     doubles = [each for at, each in enumerate(grid) if each in grid[:at]]
     require(not doubles, "candidates that differ", f"{doubles[:1]} twice")
-    some = grid[:4]
-    walked = list(part.path(problem, some))
+    candidates = grid[:4]
+    walked = list(part.path(problem, candidates))
     parts = [each for each, _ in walked]
-    require(parts == some, f"{len(some)} candidates in order", parts)
+    require(parts == candidates, f"{len(candidates)} candidates in order", parts)
     for each, solution in (walked[len(walked) // 2], walked[-1]):
         alone = each.solve(problem)
         off = abs(solution.objective - alone.objective)
@@ -589,8 +589,8 @@ def _multiclass(part: Regularizer) -> None:
     scores = []
     for label in range(CLASSES):
         y = problems.one_rest(codes, label)
-        shared, own = ready.solve(problem.replace(y=y)), ready.solve(small(y=y, tol=1e-3))
-        near(f"weights of class {label}", shared.w, own.w, CLOSE)
+        shared, alone = ready.solve(problem.replace(y=y)), ready.solve(small(y=y, tol=1e-3))
+        near(f"weights of class {label}", shared.w, alone.w, CLOSE)
         scores.append(problem.X @ shared.w + shared.b)
     right = np.mean(np.argmax(scores, axis=0) == codes)
     usual = np.bincount(codes).max() / len(codes)
@@ -606,8 +606,8 @@ def _side_by_side(part: Regularizer) -> None:
     posed = [problem.replace(y=problems.one_rest(codes, k)) for k in range(CLASSES)]
     several = ready.solve_each(posed)
     require(len(several) == CLASSES, f"{CLASSES} solutions", len(several))
-    for label, (one, solution) in enumerate(zip(posed, several, strict=True)):
-        (own,), alone = ready.solve_each([one]), ready.solve(one)
+    for label, (binary, solution) in enumerate(zip(posed, several, strict=True)):
+        (own,), alone = ready.solve_each([binary]), ready.solve(binary)
         same = np.array_equal(solution.w, own.w)
         require(same, f"the weights of class {label} as by itself", "others")
         near(f"objective of class {label}", solution.objective, alone.objective, CLOSE)
@@ -725,8 +725,8 @@ def _require_order(solution: Solution, report: SelectionReport, groups: Groups |
         if step.group >= 0 and groups is not None:
             members = groups.members(step.group)
             strangers = np.setdiff1d(order[start:end], members)
-            told = f"features of group {step.group}, {members}, in its step"
-            require(not len(strangers), told, strangers)
+            expected = f"features of group {step.group}, {members}, in its step"
+            require(not len(strangers), expected, strangers)
 
 
 @checks.add("structure", lambda part: bool(part.needs) and adds_penalty(part), level=checks.SINGLE)
@@ -736,9 +736,9 @@ def _structure(part: Regularizer) -> None:
     problem, ready, _ = fit(part, hard)
     w = np.random.default_rng(8).standard_normal(problem.X.shape[1])
     value = ready.objective(problem, w, 0.0)
-    for told, other in problems.with_others(problem, part.needs):
+    for name, other in problems.with_others(problem, part.needs):
         changed = ready.objective(other, w, 0.0) != value
-        require(changed, f"another objective with another weight of {told}", "the same")
+        require(changed, f"another objective with another weight of {name}", "the same")
 
 
 regularizer_checks = checks.of

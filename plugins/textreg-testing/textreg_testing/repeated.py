@@ -111,8 +111,8 @@ def _fresh(module: str, work: bytes = b"") -> tuple[set[str], list[Any] | str, s
         check=False,
     )
     if done.returncode:
-        told = done.stderr.decode(errors="replace").strip().splitlines()
-        return set(), [], told[-1] if told else f"exit {done.returncode}"
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        return set(), [], lines[-1] if lines else f"exit {done.returncode}"
     return *pickle.loads(done.stdout), ""
 
 
@@ -136,7 +136,7 @@ def in_threads(run: Work, part: Any, tasks: Sequence[Any]) -> list[tuple[int, An
         # What threads do to the filters themselves ends in any order.
         with warnings.catch_warnings(), ThreadPoolExecutor(THREADS) as pool:
             warnings.simplefilter("ignore", DataWarning)
-            return [turn for some in pool.map(turns, range(THREADS)) for turn in some]
+            return [turn for results in pool.map(turns, range(THREADS)) for turn in results]
     finally:
         sys.setswitchinterval(interval)
 
@@ -171,10 +171,10 @@ def common_checks(*described: Any) -> Checks:
             """Parameters are plain values: they survive JSON, and a pickled copy is equal."""
             ready = checks.decided(part)
             try:
-                made = copies(ready)
+                copied = copies(ready)
             except TypeError as error:
                 fail("parameters that JSON can hold", f"{ready.params()} ({error})")
-            for what, copy in made.items():
+            for what, copy in copied.items():
                 same = copy.params() == ready.params()
                 require(same, f"{ready.params()} of {what}", copy.params())
 
@@ -182,21 +182,21 @@ def common_checks(*described: Any) -> Checks:
     def manifest(part: Any, *trial: Any) -> None:
         """The metadata of its distribution, if it has one, names its kind, its name, and the
         version of the interface, so that nothing need be imported to list it."""
-        own = entries_beside(module_of(part))
-        names = ", ".join(entry.point.name for entry in own)
-        mine = [entry for entry in own if (entry.kind, entry.name) == (checks.kind, part.name)]
+        entries = entries_beside(module_of(part))
+        names = ", ".join(entry.point.name for entry in entries)
+        mine = [entry for entry in entries if (entry.kind, entry.name) == (checks.kind, part.name)]
         point = f"'{checks.kind}.{part.name}' in [project.entry-points.textreg]"
-        require(bool(mine), f"{point} of {own[0].distribution}", f"only {names}")
+        require(bool(mine), f"{point} of {entries[0].distribution}", f"only {names}")
         version = 'the version of the interface in [project.entry-points."textreg.api"]'
-        package = own[0].point.module.partition(".")[0]
+        package = entries[0].point.module.partition(".")[0]
         require(bool(mine[0].apis), f'{version}, such as {API} = "{package}"', "none")
 
     @checks.add("imports", level=checks.COSTLY)
     def imports(part: Any, *trial: Any) -> None:
         """Importing its module is cheap: large packages are imported where they are used."""
         module = module_of(part)
-        found, _, _ = _fresh(module, sent(checks, part, *trial))
-        brought = [each for each in found if each.partition(".")[0] != "textreg"]
+        modules, _, _ = _fresh(module, sent(checks, part, *trial))
+        brought = [each for each in modules if each.partition(".")[0] != "textreg"]
         roots = Counter(each.partition(".")[0] for each in brought).most_common(1)
         what = f"{len(brought)}, {roots[0][1]} of them of {roots[0][0]}" if roots else "none"
         most = f"{MODULES} new modules at most on import of {module}"
@@ -294,15 +294,15 @@ def repeated_checks(checks: Checks, repeats: Repeats, *, threads: bool = True) -
             wanted = [repeats.plain(first)]
         require(wanted == [repeats(part, tasks[0])], "the same result twice", "others")
         wanted += repeats.all(part, tasks[1:])
-        told = "another: later calls write to the arrays that it was given"
-        require(wanted[0] == repeats.plain(first), "the first result as it was", told)
-        told = "another: something of the first call is kept"
+        got = "another: later calls write to the arrays that it was given"
+        require(wanted[0] == repeats.plain(first), "the first result as it was", got)
+        got = "another: something of the first call is kept"
         after = repeats.all(part, tasks)
-        require(wanted == after, "the same result after other input", told)
-        told = "another: something of it is not a parameter, or is kept from the first call"
+        require(wanted == after, "the same result after other input", got)
+        got = "another: something of it is not a parameter, or is kept from the first call"
         for what, copy in copies(part).items():
             again = repeats(copy, tasks[-1])
-            require(wanted[-1] == again, f"the same result by {what}", told)
+            require(wanted[-1] == again, f"the same result by {what}", got)
 
     def in_threads_too(part: Plugin, *trial: Any) -> None:
         """Calls at the same time, in threads, give the same results as alone."""
@@ -311,10 +311,10 @@ def repeated_checks(checks: Checks, repeats: Repeats, *, threads: bool = True) -
             together = in_threads(repeats, part, tasks)
         except Exception as error:  # noqa: BLE001  # of a stranger's code, or what came of it
             fail("the same results in threads", f"{type(error).__name__}: {error}")
-        told = "others: keep what belongs to one call in variables of its own, not in the part"
+        got = "others: keep what belongs to one call in variables of its own, not in the part"
         alone = _alone(repeats, part, *trial)
         same = all(result == alone[place] for place, result in together)
-        require(same, "the same results in threads", told)
+        require(same, "the same results in threads", got)
 
     if threads:
         checks.add("threads", level=checks.COSTLY)(in_threads_too)
@@ -335,8 +335,8 @@ def repeated_checks(checks: Checks, repeats: Repeats, *, threads: bool = True) -
             for one, other in zip(there, here, strict=True):
                 near("the result of a fresh interpreter", one, other, repeats.rounding)
             return
-        told = "another: the order of a set of texts, hash() or id() may be used, none of which "
-        require(here == there, "the same result in a fresh interpreter", f"{told}lasts")
+        got = "another: the order of a set of texts, hash() or id() may be used, none of which "
+        require(here == there, "the same result in a fresh interpreter", f"{got}lasts")
 
 
 @lru_cache(maxsize=2)
@@ -369,9 +369,9 @@ class Effects:
         for value in itertools.islice(others(declared, tried[0]), _VALUES):
             with suppress(UsageError):  # where it is not allowed together with the others
                 changed = [base.replace(**{key: value}) for base in decided]
-                kept = getattr(changed[0], key)
-                same = declared.convert is not None or kept == value
-                require(same, f"{key}={value!r} to stay as it is given", f"{kept!r}")
+                stored = getattr(changed[0], key)
+                same = declared.convert is not None or stored == value
+                require(same, f"{key}={value!r} to stay as it is given", f"{stored!r}")
                 pairs = zip(decided, changed, strict=True)
                 cases = itertools.product(pairs, range(len(self.tasks)))
                 if any(self.result(one, at) != self.result(it, at) for (one, it), at in cases):
@@ -408,9 +408,9 @@ def check_settings(effects: Effects, trial: Sequence[Any]) -> None:
     trial: what the tasks are made of. Raises Skipped where only texts of the author can tell.
     """
     ready = effects.bases[0]
-    given = [key for key, it in ready.declared().items() if it.type is str and it.choices is None]
-    if any(getattr(ready, key) for key in given):
-        raise Skipped(f"what has an effect depends on the text given as {given[0]}")
+    textual = [key for key, it in ready.declared().items() if it.type is str and it.choices is None]
+    if any(getattr(ready, key) for key in textual):
+        raise Skipped(f"what has an effect depends on the text given as {textual[0]}")
     on_texts = bool(trial) and hasattr(trial[0], "texts")
     more = ". Give texts in which it has one: textreg plugins check NAME --text FILE" * on_texts
     unseen, places = "", range(len(effects.tasks))
@@ -463,13 +463,13 @@ def _work(backend: Backend) -> None:
     if backend.address:
         raise Skipped(f"it needs {backend.address}")
     with calls.workers(backend, None, [], None, Memory()) as workers:
-        kept = workers.submit(np.arange, 5)
-        both = workers.submit(divmod, kept, 2, outputs=2)
-        handles = [kept, *both, workers.send(np.arange(5)), np.arange(5)]
-        got = [list(map(int, it)) for it in workers.map(np.add, handles, [1, 2, 3, kept, kept])]
-        for given in (lambda: workers.submit(int, "one"), lambda: "one"):
+        array = workers.submit(np.arange, 5)
+        pair = workers.submit(divmod, array, 2, outputs=2)
+        handles = [array, *pair, workers.send(np.arange(5)), np.arange(5)]
+        got = [list(map(int, it)) for it in workers.map(np.add, handles, [1, 2, 3, array, array])]
+        for value in (lambda: workers.submit(int, "one"), lambda: "one"):
             with suppress(ValueError):
-                fail("the error of int('one')", [*workers.map(int, [given()])])
+                fail("the error of int('one')", [*workers.map(int, [value()])])
     expected = [[1, 2, 3, 4, 5], [2, 2, 3, 3, 4], [3, 4, 3, 4, 3], *[[0, 2, 4, 6, 8]] * 2]
     require(got == expected, str(expected), got)
 
@@ -535,7 +535,7 @@ def _usage(command: click.Command) -> None:
 
     for arguments, code in ((["--help"], 0), (["--no-such-option-of-any-command"], 2)):
         done = CliRunner().invoke(command, arguments)
-        told = f"{done.exit_code} {done.exception or done.output!r}"
-        require(done.exit_code == code, f"exit code {code} of {arguments[0]}", told)
+        got = f"{done.exit_code} {done.exception or done.output!r}"
+        require(done.exit_code == code, f"exit code {code} of {arguments[0]}", got)
         said = "Usage:" in done.output or "Usage:" in getattr(done, "stderr", "")
         require(said, f"a line of usage of {arguments[0]}", repr(done.output))

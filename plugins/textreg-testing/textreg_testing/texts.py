@@ -28,8 +28,8 @@ def written(documents: int, topics: int, stems: int, seed: int) -> list[str]:
     """Documents of some topics, each of words with common stems and affixes."""
     rng = np.random.default_rng(seed)
 
-    def drawn(some: list[Any]) -> Any:
-        return some[int(rng.integers(len(some)))]
+    def drawn(choices: list[Any]) -> Any:
+        return choices[int(rng.integers(len(choices)))]
 
     kinds = [topic.split()[:stems] for topic in _WORDS["topics"][:topics]]
     texts = []
@@ -88,9 +88,9 @@ class Trial:
     @property
     def words(self) -> tuple[tuple[str, str, list[str]], ...]:
         """What stands between words and ends sentences, in two sorts of language, and words."""
-        given = dict.fromkeys(word for text in self.texts[:30] for word in text.split())
-        some = [word for word in given if word.isalpha() and len(word) <= 20][:8]
-        spaced = list(dict.fromkeys((*some, *_WORDS["plain"])))[:8]
+        words = dict.fromkeys(word for text in self.texts[:30] for word in text.split())
+        plain = [word for word in words if word.isalpha() and len(word) <= 20][:8]
+        spaced = list(dict.fromkeys((*plain, *_WORDS["plain"])))[:8]
         return (" ", ". ", spaced), ("，", "。", _WORDS["spaceless"])
 
     @cached_property
@@ -111,8 +111,8 @@ class Trial:
 
     @property
     def _few(self) -> list[str]:
-        some = written(24, 2, 4, 1)
-        return [*some[:4], "", "lamp", "LAMP Lamp lamp", *some[4:], ""]
+        texts = written(24, 2, 4, 1)
+        return [*texts[:4], "", "lamp", "LAMP Lamp lamp", *texts[4:], ""]
 
 
 def trials(texts: Sequence[str] | None) -> Callable[[Declared], tuple[Trial]]:
@@ -120,8 +120,8 @@ def trials(texts: Sequence[str] | None) -> Callable[[Declared], tuple[Trial]]:
 
     Raises UsageError or DataError unless they are texts.
     """
-    given = None if texts is None else tuple(check_texts(texts))
-    return lambda declared: (_trial(declared.texts if given is None else given),)
+    checked = None if texts is None else tuple(check_texts(texts))
+    return lambda declared: (_trial(declared.texts if checked is None else checked),)
 
 
 def trial_of(part: Any, texts: Sequence[str] | None) -> Trial:

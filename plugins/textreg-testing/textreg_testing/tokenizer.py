@@ -45,10 +45,10 @@ check_tokenizer = contract(tokenizer_checks)
 
 def found_in(tokenizer: Tokenizer, texts: Sequence[str] | None = None) -> str:
     """What a tokenizer finds in the texts it is checked on, for people."""
-    given = trial_of(tokenizer, texts)
-    tokens = encode(tokenizer, given.plain)
+    trial = trial_of(tokenizer, texts)
+    tokens = encode(tokenizer, trial.plain)
     tokens_found = f"{len(tokens.ids):,} tokens in {tokens.n_sentences:,} sentences"
-    return f"{tokens_found}, {len(tokens.vocabulary):,} of them different, on {given.where}"
+    return f"{tokens_found}, {len(tokens.vocabulary):,} of them different, on {trial.where}"
 
 
 def sentences_of(tokens: Tokens) -> list[Sentences]:
@@ -74,12 +74,12 @@ def _call(tokenizer: Tokenizer, trial: Trial) -> None:
     require(isinstance(says, bool), "True or False as forms_ngrams", "something else")
     for text in trial.every:
         sentences = tokenizer(text)
-        good = isinstance(sentences, list) and all(isinstance(one, list) for one in sentences)
+        good = isinstance(sentences, list) and all(isinstance(it, list) for it in sentences)
         require(good, f"a list of lists for {text!r:.80}", sentences)
-        found = [token for one in sentences for token in one]
-        wrong = [token for token in found if not isinstance(token, str) or not token]
+        tokens = [token for sentence in sentences for token in sentence]
+        wrong = [token for token in tokens if not isinstance(token, str) or not token]
         require(not wrong, f"texts that are not empty as tokens of {text!r:.80}", wrong)
-        several = [token for token in found if says and " " in token]
+        several = [token for token in tokens if says and " " in token]
         require(
             not several,
             f"tokens without blanks, which separate the words of n-grams, of {text!r:.80}",
@@ -95,17 +95,17 @@ def _encode(tokenizer: Tokenizer, trial: Trial) -> None:
     before it, and leaves the list of texts as it is. Names are distinct, and in an order that does
     not depend on chance: that of first occurrence, sorted, or the same for all texts."""
     texts = [*trial.every, *trial.every[::-1]]  # each of them twice, after others
-    own = list(texts)
-    tokenizer.encode(own)  # as users call it: a tokenizer is given a copy by textreg
-    require(own == texts, "the list of texts as it was", "another")
+    copied = list(texts)
+    tokenizer.encode(copied)  # as users call it: a tokenizer is given a copy by textreg
+    require(copied == texts, "the list of texts as it was", "another")
     tokens = encode(tokenizer, texts)
-    found = sentences_of(tokens)
+    sentences = sentences_of(tokens)
     for document, text in enumerate(texts):
         called = _called(tokenizer, text)
-        if called != found[document]:
-            shifted = called and called in (found[document - 1], *found[document + 1 :][:1])
+        if called != sentences[document]:
+            shifted = called and called in (sentences[document - 1], *sentences[document + 1 :][:1])
             why = ", which is that of a neighbor" if shifted else ""
-            fail(f"{called} by encode for {text!r:.80}", f"{found[document]}{why}")
+            fail(f"{called} by encode for {text!r:.80}", f"{sentences[document]}{why}")
         (alone,) = sentences_of(encode(tokenizer, [text]))
         require(alone == called, f"{called} by encode for {text!r:.80} alone", alone)
     names = list(tokens.vocabulary)
@@ -144,31 +144,31 @@ def _spans(tokenizer: Tokenizer, trial: Trial) -> None:
 def _positions(tokenizer: Tokenizer, trial: Trial) -> None:
     """A word gives the same tokens at the beginning and at the end of a text, or of a line, as in
     the middle; so where words stand between spaces, and where there are none."""
-    found = False
+    checked = False
     for gap, stop, words in trial.words:
         for number, word in enumerate(words):
             before, after = words[number - 1], words[number - 2]
             around = f"{after}{gap}{before}{stop}\n\n{{}}{stop}\n\n{before}{gap}{after}{stop}"
 
-            def within(*some: str, gap: str = gap, around: str = around) -> set[str]:
-                return {*_flat(tokenizer, around.format(gap.join(some)))}
+            def within(*words: str, gap: str = gap, around: str = around) -> set[str]:
+                return {*_flat(tokenizer, around.format(gap.join(words)))}
 
             common = within(after, before, word, after, before)
             common &= within(after, after, word, before, before)
             doubled = within(after, before * 2, before)
             without = within(after, before, before) | within(after, after, before) | doubled
-            own = {it for it in common - without if not {*it} & {*gap, *stop, *"\n\r\t "}}
-            found |= bool(own)
+            tokens = {it for it in common - without if not {*it} & {*gap, *stop, *"\n\r\t "}}
+            checked |= bool(tokens)
             parts = {"word": word, "before": before, "after": after, "gap": gap, "stop": stop}
             for text in (form.format(**parts) for form in POSITIONS):
-                lost = own.difference(_flat(tokenizer, text))
+                lost = tokens.difference(_flat(tokenizer, text))
                 require(
                     not lost,
-                    f"the tokens {sorted(own)} of '{word}' in {text!r}",
+                    f"the tokens {sorted(tokens)} of '{word}' in {text!r}",
                     f"none of {sorted(lost)}: the first or the last token, line or sentence may be "
                     "left out",
                 )
-    if not found:
+    if not checked:
         raise Skipped("its tokens are not words between spaces")
 
 
@@ -233,8 +233,8 @@ def check_order(texts: Sequence[str], tokens: Tokens) -> None:
             require(within, f"the span of a sentence in {text!r:.80}", (first, last))
             if len(here):
                 around = first <= here[0, 0] and here[:, 1].max() <= last
-                told = f"a sentence of {text!r:.80} to span its tokens, {here.tolist()}"
-                require(around, told, (first, last))
+                expected = f"a sentence of {text!r:.80} to span its tokens, {here.tolist()}"
+                require(around, expected, (first, last))
                 require(before <= first, f"sentences of {text!r:.80} in turn", (first, last))
                 before = last
 
