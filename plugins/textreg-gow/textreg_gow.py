@@ -52,11 +52,11 @@ class Communities(WordGroupBuilder):
         """The words of every community; DataError where no two words have an edge."""
         counts = count(tokens)
         frequencies = np.bincount(counts.indices, minlength=counts.shape[1])
-        kept = np.flatnonzero(
+        selected = np.flatnonzero(
             (frequencies >= self.min_df) & (frequencies <= self.max_df * tokens.n_documents)
         )
         # Windows slide over the whole text: pruned words keep the others apart.
-        graph = cooccurrences(tokens, self.window)[kept][:, kept]
+        graph = cooccurrences(tokens, self.window)[selected][:, selected]
         if not graph.nnz:
             raise DataError(
                 f"communities: no two words within {self.window} of each other are in at least "
@@ -70,7 +70,7 @@ class Communities(WordGroupBuilder):
             members = np.flatnonzero(labels == label)
             if len(members) > 1:
                 members = members[np.argsort(-degrees[members], kind="stable")]
-                names = [tokens.vocabulary[kept[word]] for word in members]
+                names = [tokens.vocabulary[selected[word]] for word in members]
                 sets[f"community {len(sets) + 1} ({', '.join(names[:3])})"] = names
         return sets
 
@@ -88,14 +88,14 @@ class Communities(WordGroupBuilder):
             igraph.set_random_number_generator(random.Random(self.seed))
             try:
                 if self.algorithm == "louvain":
-                    found = network.community_multilevel(weights, resolution=self.resolution)
+                    clustering = network.community_multilevel(weights, resolution=self.resolution)
                 else:
-                    found = network.community_leiden(
+                    clustering = network.community_leiden(
                         "modularity", weights, resolution=self.resolution, n_iterations=-1
                     )
             finally:
                 igraph.set_random_number_generator(random)
-        labels = np.asarray(found.membership)
+        labels = np.asarray(clustering.membership)
         sizes = np.bincount(labels)
         rank = np.empty(len(sizes), dtype=np.intp)
         rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))

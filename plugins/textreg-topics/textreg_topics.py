@@ -51,10 +51,10 @@ class TopicBuilder(WordGroupBuilder):
         """The strongest words of every topic; DataError where too few are left for a model."""
         counts = count(tokens)
         frequencies = np.bincount(counts.indices, minlength=counts.shape[1])
-        kept = np.flatnonzero(
+        selected = np.flatnonzero(
             (frequencies >= self.min_df) & (frequencies <= self.max_df * tokens.n_documents)
         )
-        if not len(kept):
+        if not len(selected):
             raise DataError(
                 f"{self.name}: no word is in at least {self.min_df} documents and in at most "
                 f"{100 * self.max_df:g} % of {tokens.n_documents:,}. Lower --groups-min-df, or "
@@ -62,13 +62,13 @@ class TopicBuilder(WordGroupBuilder):
             )
         # One thread: with several, sums come in another order and a word at the end may change.
         with _TURN, threadpool_limits(limits=1):
-            strengths = self.strengths(counts[:, kept])
+            strengths = self.strengths(counts[:, selected])
         # A stable sort: of words as strong as each other, the first by name.
         best = np.argsort(-strengths, axis=1, kind="stable")[:, : self.words]
         sets = {}
         for topic, columns in enumerate(best, 1):
             strong = columns[strengths[topic - 1, columns] > 0]
-            names = [tokens.vocabulary[kept[column]] for column in strong]
+            names = [tokens.vocabulary[selected[column]] for column in strong]
             sets[f"topic {topic} ({', '.join(names[:3])})"] = names
         return sets
 

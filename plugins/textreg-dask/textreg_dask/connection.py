@@ -135,8 +135,8 @@ class Connection(Workers):
 
         def futures() -> Iterator[Any]:
             nonlocal moved
-            for handle, *own in zip(handles, *arguments, strict=False):
-                packed = [pack(argument) for argument in own]
+            for handle, *values in zip(handles, *arguments, strict=False):
+                packed = [pack(argument) for argument in values]
                 moved += size_of(packed)
                 yield self.submit(called, function, handle, *packed)
 
@@ -279,7 +279,7 @@ def _first_line(error: BaseException) -> str:
 
 def _shown(size: int) -> str:
     """A number of bytes as people write it."""
-    for unit, one in (("GB", 10**9), ("MB", 10**6)):
-        if size >= one:
-            return f"{size / one:.4g} {unit}"
+    for unit, scale in (("GB", 10**9), ("MB", 10**6)):
+        if size >= scale:
+            return f"{size / scale:.4g} {unit}"
     return f"{size} bytes"

@@ -59,11 +59,11 @@ class ClusterTexts(TextsElsewhere):
         if len(chosen) and not (-size <= chosen.min() and chosen.max() < size):
             raise IndexError(f"there are {size:,} texts, and no text {chosen.max()}")
         chosen = np.where(chosen < 0, chosen + size, chosen)
-        made: ClusterTexts = object.__new__(ClusterTexts)
-        made.workers, made._pieces, made._ptr = self.workers, self._pieces, self._ptr
-        made.lengths = self.lengths[chosen]
-        made._rows = chosen if self._rows is None else self._rows[chosen]
-        return made
+        subset: ClusterTexts = object.__new__(ClusterTexts)
+        subset.workers, subset._pieces, subset._ptr = self.workers, self._pieces, self._ptr
+        subset.lengths = self.lengths[chosen]
+        subset._rows = chosen if self._rows is None else self._rows[chosen]
+        return subset
 
     def blocks(self) -> Iterator[tuple[int, int, list[Any]]]:
         """The texts in blocks: the first one, the one after the last, and futures of their lists.
@@ -102,11 +102,11 @@ class ClusterTexts(TextsElsewhere):
         futures = []
         for first, last in pairwise([0, *cuts.tolist(), len(rows)]):
             number = int(piece[first])
-            some = rows[first:last] - self._ptr[number]
-            if len(some) == self._ptr[number + 1] - self._ptr[number] and _in_order(some):
+            local = rows[first:last] - self._ptr[number]
+            if len(local) == self._ptr[number + 1] - self._ptr[number] and _in_order(local):
                 futures.append(self._pieces[number])
             else:
-                wanted = slice(int(some[0]), int(some[-1]) + 1) if _in_order(some) else some
+                wanted = slice(int(local[0]), int(local[-1]) + 1) if _in_order(local) else local
                 futures.append(self.workers.submit(taken, self._pieces[number], wanted))
         return futures
 
@@ -169,10 +169,10 @@ def read_by(connection: Connection, paths: Paths, **options: Any) -> Corpus:
         for file in files
     ]
     pieces, described = zip(*read, strict=True)
-    told = list(connection.results(described))
-    texts = ClusterTexts(connection, pieces, [one.lengths for one in told])
-    corpus = _joined(told, texts)
-    remedy = next((one.remedy for one in told if one.remedy), "")
+    files_read = list(connection.results(described))
+    texts = ClusterTexts(connection, pieces, [file.lengths for file in files_read])
+    corpus = _joined(files_read, texts)
+    remedy = next((file.remedy for file in files_read if file.remedy), "")
     if warning := told_of(corpus.skipped, len(corpus), most, remedy):
         warnings.warn(warning, DataWarning, stacklevel=3)
     return corpus
@@ -185,7 +185,7 @@ def _read(
     check_found(path, name)
     reader = CorpusReader(path, names, **options)
     corpus = reader.whole()
-    told = FileRead(
+    file_read = FileRead(
         lengths=lengths_of(corpus.texts),  # type: ignore[arg-type]  # files hold texts
         columns={column: getattr(corpus, column) for column in COLUMNS},
         sources=tuple(name + source.removeprefix(path) for source in corpus.sources),
@@ -195,7 +195,7 @@ def _read(
         column_names=corpus.column_names,
         remedy=reader.skipping.remedy,
     )
-    return corpus.texts, told  # type: ignore[return-value]
+    return corpus.texts, file_read  # type: ignore[return-value]
 
 
 def skipped_under(skipped: SkippedRows, path: str, name: str) -> SkippedRows:
@@ -214,30 +214,30 @@ def check_found(path: str, name: str) -> None:
 
 def _joined(files: Sequence[FileRead], texts: ClusterTexts) -> Corpus:
     """The documents of all files."""
-    ends = np.cumsum([0, *(len(one.sources) for one in files)])
-    columns = {name: _column([one.columns[name] for one in files]) for name in COLUMNS}
-    roles = dict.fromkeys(role for one in files for role in one.described)
+    ends = np.cumsum([0, *(len(file.sources) for file in files)])
+    columns = {name: _column([file.columns[name] for file in files]) for name in COLUMNS}
+    roles = dict.fromkeys(role for file in files for role in file.described)
     described = {
         role: " or ".join(
-            dict.fromkeys(one.described[role] for one in files if role in one.described)
+            dict.fromkeys(file.described[role] for file in files if role in file.described)
         )
         for role in roles
         if role != "label" or columns["labels"] is not None
     }
     named = {
-        role: {one.column_names[role] for one in files if role in one.column_names}
+        role: {file.column_names[role] for file in files if role in file.column_names}
         for role in roles
     }
     return Corpus(
         texts=texts,
         **columns,
-        sources=[source for one in files for source in one.sources],
+        sources=[source for file in files for source in file.sources],
         source_of=np.concatenate(
-            [one.source_of + end for one, end in zip(files, ends, strict=False)], dtype=np.int32
+            [file.source_of + end for file, end in zip(files, ends, strict=False)], dtype=np.int32
         ),
         skipped=_skipped(files),
         columns=described,
-        column_names={role: min(some) for role, some in named.items() if len(some) == 1},
+        column_names={role: min(names) for role, names in named.items() if len(names) == 1},
     )
 
 
@@ -254,10 +254,10 @@ def _column(parts: Sequence[Any]) -> Any:
 def _skipped(files: Iterable[FileRead]) -> SkippedRows:
     """The rows of all files that were left out."""
     rows, documents = SkippedRows(), 0
-    for one in files:
-        for row in one.skipped:
+    for file in files:
+        for row in file.skipped:
             rows.add(row._replace(position=row.position + documents))
-        documents += len(one.lengths)
+        documents += len(file.lengths)
     return rows
 
 
@@ -274,8 +274,8 @@ def score_by(
     paths = map(os.path.abspath, names)
     sent = connection.send(model)
     columns: dict[str, object] = {}
-    made = connection.map(scored_file, paths, names, repeat(sent), repeat(how), repeat(records))
-    for batches in made:
+    results = connection.map(scored_file, paths, names, repeat(sent), repeat(how), repeat(records))
+    for batches in results:
         for batch, remedy in batches:
             columns |= batch.columns
             yield batch._replace(columns=dict(columns), remedy=lambda remedy=remedy: remedy)
@@ -286,18 +286,18 @@ def scored_file(
 ) -> list[tuple[RecordBatch, str]]:
     """The rows of a file with their scores, and how to read others, by a worker."""
     check_found(path, name)
-    made = []
+    batches = []
     for batch in how.records([path], full=True):
         documents = batch.documents
         scores = model.decision_function(documents.texts) if len(documents) else None
-        told = replace(
+        stripped = replace(
             documents,
             texts=[""] * len(documents),
             skipped=skipped_under(documents.skipped, path, name),
         )
         rows = batch.records if records else []
-        made.append((RecordBatch(told, rows, batch.columns, scores=scores), batch.remedy()))
-    return made
+        batches.append((RecordBatch(stripped, rows, batch.columns, scores=scores), batch.remedy()))
+    return batches
 
 
 def scored_texts(texts: Sequence[str], model: Model) -> Floats:

@@ -74,8 +74,8 @@ def _packed_floats(value: Floats) -> Any:
 def _like(value: tuple[Any, ...], parts: Iterable[Any]) -> tuple[Any, ...]:
     """A tuple of the same kind."""
     make = getattr(type(value), "_make", tuple)
-    made: tuple[Any, ...] = make(parts)
-    return made
+    result: tuple[Any, ...] = make(parts)
+    return result
 
 
 def size_of(value: Any) -> int:

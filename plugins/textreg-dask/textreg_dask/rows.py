@@ -45,7 +45,7 @@ class ClusterDesign(BlockDesign):
         """Futures of the share of all documents with a feature that each block has, by feature."""
         totals = (self.sizes[features] for features in self.features_of_blocks())
         pairs = zip(self.blocks, totals, strict=True)
-        return [self.workers.submit(shares_of, block, own) for block, own in pairs]
+        return [self.workers.submit(shares_of, block, total) for block, total in pairs]
 
     def map(
         self,
@@ -69,22 +69,22 @@ class ClusterDesign(BlockDesign):
         self.count_pass()
         r = np.ascontiguousarray(r)
         pairs = zip(self.blocks, self.cut(r), strict=True)
-        sums = [self.workers.submit(sums_of, block, own) for block, own in pairs]
+        sums = [self.workers.submit(sums_of, block, residuals) for block, residuals in pairs]
         self.counts["sent"] += r.nbytes
-        told, sizes = np.zeros(self.shape[1]), np.zeros(self.shape[1])
+        reported, sizes = np.zeros(self.shape[1]), np.zeros(self.shape[1])
         excesses = self._map_counted("sent", excess_of, sums, self._shares, repeat(least))
-        for own, (where, excess) in zip(self.features_of_blocks(), excesses, strict=True):
-            some = own[np.unpackbits(where, count=len(own)).view(bool)]
-            told[some] += excess
-            sizes[some] += np.abs(excess)
+        for of_block, (where, excess) in zip(self.features_of_blocks(), excesses, strict=True):
+            exceeding = of_block[np.unpackbits(where, count=len(of_block)).view(bool)]
+            reported[exceeding] += excess
+            sizes[exceeding] += np.abs(excess)
         rounded = np.finfo(np.float32).eps * sizes
-        may = ~(np.abs(told) + rounded <= (1.0 - KEPT_BACK) * least)
+        may = ~(np.abs(reported) + rounded <= (1.0 - KEPT_BACK) * least)
         features = np.flatnonzero(may).astype(np.int32)
-        found = np.zeros(len(features))
+        products = np.zeros(len(features))
         for part in self._map_counted("sent", parts_of, self.blocks, sums, repeat(features)):
-            found += part
-        large = np.abs(found) > least
-        return features[large], found[large]
+            products += part
+        large = np.abs(products) > least
+        return features[large], products[large]
 
     def log_traffic(self, log: logging.Logger) -> None:
         """Log what passes have sent: it decides how large a cluster pays."""
@@ -138,10 +138,10 @@ def excess_of(
 
 def parts_of(block: Block, sums: Floats, features: Int32s) -> Floats:
     """The sums that a block has of some features, ascending; 0 where it has none of them."""
-    own = block.features
+    block_features = block.features
     parts = np.zeros(len(features))
-    place = np.searchsorted(own, features)
-    known = np.flatnonzero(place < len(own))
-    known = known[own[place[known]] == features[known]]
+    place = np.searchsorted(block_features, features)
+    known = np.flatnonzero(place < len(block_features))
+    known = known[block_features[place[known]] == features[known]]
     parts[known] = sums[place[known]]
     return parts

@@ -88,9 +88,9 @@ class Clusters(WordGroupBuilder):
         else:
             vectors = word_vectors(tokens, kept, self.window, self.dimensions, self.seed)
         lengths = np.linalg.norm(vectors, axis=1)
-        some = lengths > 0  # a word that stands alone wherever it stands has none
-        return [word for word, keep in zip(words, some, strict=True) if keep], (
-            vectors[some] / lengths[some, None]
+        nonzero = lengths > 0  # a word that stands alone wherever it stands has none
+        return [word for word, keep in zip(words, nonzero, strict=True) if keep], (
+            vectors[nonzero] / lengths[nonzero, None]
         )
 
     def _k_means(self, vectors: Floats) -> tuple[NDArray[np.int32], Floats]:
@@ -112,8 +112,8 @@ class Clusters(WordGroupBuilder):
             block = centers[first : first + BLOCK]
             # All vectors have length 1, so the nearest one has the largest product.
             closeness = block @ vectors.T
-            own = labels == np.arange(first, first + len(block))[:, None]
-            closeness[own] = -np.inf
+            members = labels == np.arange(first, first + len(block))[:, None]
+            closeness[members] = -np.inf
             nearest.append(np.argsort(-closeness, axis=1, kind="stable")[:, :count])
         return np.vstack(nearest)
 

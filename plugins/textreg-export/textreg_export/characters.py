@@ -88,7 +88,7 @@ def _classes(marks: bool, small: bool) -> dict[str, str]:
         cased = {c for c in _assigned() if (c + "Σ").lower()[-1] == "ς"}
         after = {c for c in _assigned() if ("a" + c + "Σ").lower()[-1] == "ς"}
         classes |= {"cased": cased, "ignorable": after - cased}
-    return {name: runs_of(own) for name, own in classes.items()}
+    return {name: runs_of(members) for name, members in classes.items()}
 
 
 @cache
@@ -118,12 +118,12 @@ def case_map(of: Callable[[str], str]) -> dict[str, Any]:
     distance from the first of the last run, how many there are, their distance and the difference.
     ``more`` has the letters that become several.
     """
-    pairs = [(ord(c), made) for c in _assigned() if (made := of(c)) != c]
+    pairs = [(ord(c), mapped) for c in _assigned() if (mapped := of(c)) != c]
     runs: list[list[int]] = []
-    for point, made in pairs:
-        if len(made) > 1:
+    for point, mapped in pairs:
+        if len(mapped) > 1:
             continue
-        difference = ord(made) - point
+        difference = ord(mapped) - point
         if runs and runs[-1][3] == difference:
             first, count, step, _ = runs[-1]
             if point - first <= 2 if count == 1 else point - first == count * step:
@@ -137,7 +137,7 @@ def case_map(of: Callable[[str], str]) -> dict[str, Any]:
         number = 2 * difference if difference >= 0 else -2 * difference - 1
         numbers += [first - at, count, step, number]
         at = first
-    more = [[chr(point), made] for point, made in pairs if len(made) > 1]
+    more = [[chr(point), mapped] for point, mapped in pairs if len(mapped) > 1]
     return {"runs": _written(numbers), "more": more}
 
 
@@ -166,8 +166,8 @@ def html_references() -> dict[str, Any]:
         "names": " ".join(f"{name}{value}" for name, value in sorted(ended.items())),
         "bare": " ".join(sorted(name for name in html5 if name not in ended)),
         "codes": [
-            [code, found]
+            [code, resolved]
             for code in range(LOW)
-            if (found := html.unescape(f"&#{code};")) != chr(code)
+            if (resolved := html.unescape(f"&#{code};")) != chr(code)
         ],
     }

@@ -53,8 +53,8 @@ def describe(model: Model) -> PlainModel:
     encoder, task = model.encoder, model.task
     rows = np.split(model.weights, np.cumsum([part.n_columns for part in encoder.parts])[:-1], 1)
     parts = [
-        _part(part, own, prefix)
-        for part, own, prefix in zip(encoder.parts, rows, prefixes(encoder.parts), strict=True)
+        _part(part, weights, prefix)
+        for part, weights, prefix in zip(encoder.parts, rows, prefixes(encoder.parts), strict=True)
     ]
     options = [part.options for part in parts]
     header = task.to_header()
@@ -65,7 +65,7 @@ def describe(model: Model) -> PlainModel:
         intercepts=model.intercepts,
         parts=tuple(parts),
         characters=characters(
-            marks=any(own.get("punctuation") or own.get("emoji") for own in options),
+            marks=any(values.get("punctuation") or values.get("emoji") for values in options),
             small=any(
                 part.tokenizer in ("chars", "value") and part.options["lowercase"] for part in parts
             ),
@@ -76,7 +76,7 @@ def describe(model: Model) -> PlainModel:
         at_least_one=bool(header.get("at_least_one")),
         calibration=_calibration(model),
         textreg=metadata.version("textreg"),
-        fields=tuple(Field(one.name, one.kind) for one in encoder.fields),
+        fields=tuple(Field(field.name, field.kind) for field in encoder.fields),
     )
 
 
@@ -133,8 +133,8 @@ def _others(part: Encoder) -> dict[float, list[str]]:
         return {}
     assert part.idf is not None
     other = part.column_of < 0
-    found: dict[float, list[str]] = {}
+    by_idf: dict[float, list[str]] = {}
     values = part.idf.tolist()
     for number in np.flatnonzero(other).tolist():
-        found.setdefault(values[number], []).append(part.vocabulary[number])
-    return found
+        by_idf.setdefault(values[number], []).append(part.vocabulary[number])
+    return by_idf

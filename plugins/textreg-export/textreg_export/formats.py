@@ -95,14 +95,14 @@ class JavaScriptExporter(Exporter):
 
     def export(self, model: PlainModel) -> bytes:
         """The code that predicts, and the description as an object of it."""
-        code, given, name = _runtime("predictor.mjs"), "model", "Predictor"
+        code, arguments, name = _runtime("predictor.mjs"), "model", "Predictor"
         if any(part.strip_html for part in model.parts):
             code += _runtime("html.mjs")
-            given += ", new HtmlCharacters(model.characters)"
+            arguments += ", new HtmlCharacters(model.characters)"
         if any(part.field or part.tokenizer not in ("words", "chars") for part in model.parts):
             code += _runtime("documents.mjs")
             name = "DocumentPredictor"
-        module = MODULE.replace("@CLASS@", f"{name}({given})")
+        module = MODULE.replace("@CLASS@", f"{name}({arguments})")
         return (code + module.replace("@MODEL@", document(model))).encode()
 
 

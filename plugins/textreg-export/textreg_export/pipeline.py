@@ -97,16 +97,16 @@ def _carried(part: PlainPart) -> bool:
     character n-grams keep the white space at the ends of texts, and case folding changes the length
     of words.
     """
-    own = part.options
+    options = part.options
     cut = part.ngrams > 1 or part.tokenizer == "chars"
     return bool(
         part.strip_html
         or part.norm == "ngrams"
-        or (cut and own["sentences"] != "none")
-        or own.get("analyzer") == "char"
-        or own.get("punctuation")
-        or own.get("emoji")
-        or own.get("min_length", 1) > 1
+        or (cut and options["sentences"] != "none")
+        or options.get("analyzer") == "char"
+        or options.get("punctuation")
+        or options.get("emoji")
+        or options.get("min_length", 1) > 1
     )
 
 
@@ -161,20 +161,20 @@ def _number(part: PlainPart) -> Any:
     from sklearn.pipeline import FeatureUnion, Pipeline
     from sklearn.preprocessing import StandardScaler
 
-    given = methodcaller("to_numpy", dtype=float, na_value=np.nan)
+    array = methodcaller("to_numpy", dtype=float, na_value=np.nan)
     mean, scale = part.options["mean"], part.options["scale"]
-    some = np.array([[mean - scale], [mean + scale], [np.nan]])
-    filling = SimpleImputer().fit(some)
+    sample = np.array([[mean - scale], [mean + scale], [np.nan]])
+    filling = SimpleImputer().fit(sample)
     filling.statistics_ = np.array([mean])
-    scaling = StandardScaler().fit(some)
+    scaling = StandardScaler().fit(sample)
     scaling.mean_, scaling.scale_ = np.array([mean]), np.array([scale])
-    missing = MissingIndicator(features="all").fit(some)
+    missing = MissingIndicator(features="all").fit(sample)
     kinds = {
         "": Pipeline([("filled", filling), ("scaled", scaling)]),
         f":{MISSING}": Pipeline([("missing", missing)]),
     }
     union = FeatureUnion([(name or "value", kinds[name]) for name in part.names])
-    return Pipeline([*_steps("number", [methodcaller("astype", "Float64"), given]), ("all", union)])
+    return Pipeline([*_steps("number", [methodcaller("astype", "Float64"), array]), ("all", union)])
 
 
 def _features(part: PlainPart, model: PlainModel) -> Any:
@@ -206,11 +206,11 @@ def _features(part: PlainPart, model: PlainModel) -> Any:
     if part.tokenizer == "words":
         options |= _word_options(part, model)
     else:
-        own = part.options
+        rules = part.options
         options |= {
-            "analyzer": own["analyzer"],
-            "ngram_range": (own["min_n"], own["max_n"]),
-            "preprocessor": methodcaller("lower") if own["lowercase"] else None,
+            "analyzer": rules["analyzer"],
+            "ngram_range": (rules["min_n"], rules["max_n"]),
+            "preprocessor": methodcaller("lower") if rules["lowercase"] else None,
         }
     steps: list[tuple[str, Any]] = []
     if part.options["normalize"] != "none":
@@ -235,8 +235,8 @@ def _features(part: PlainPart, model: PlainModel) -> Any:
 
 def _values(part: PlainPart, model: PlainModel) -> Any:
     """What finds the features of a part in texts."""
-    one = replace(part, field="", weights=part.weights[:0])
-    alone = replace(model, parts=[one], fields=(), intercepts=model.intercepts[:0])
+    bare = replace(part, field="", weights=part.weights[:0])
+    alone = replace(model, parts=[bare], fields=(), intercepts=model.intercepts[:0])
     source = PythonExporter().export(alone).decode() + VALUES
     return eval(MAKE)(source)
 
@@ -247,7 +247,7 @@ def _word_options(part: PlainPart, model: PlainModel) -> dict[str, Any]:
 
     characters = Characters(dict(model.characters))
     letters: dict[str, str] = characters.fold if part.options["lowercase"] else {}
-    table: dict[int, str | None] = {ord(letter): made for letter, made in letters.items()}
+    table: dict[int, str | None] = {ord(letter): folded for letter, folded in letters.items()}
     table |= dict.fromkeys(characters.ignored.points())
     return {
         "preprocessor": methodcaller("translate", table),
@@ -281,7 +281,7 @@ def _predictor(model: PlainModel) -> Any:
         fitted = OneVsRestClassifier(kind())
         rows = zip(weights, intercepts, strict=True)
         sides = np.array([0, 1])
-        fitted.estimators_ = [_linear(kind(), sides, row[None], one[None]) for row, one in rows]
+        fitted.estimators_ = [_linear(kind(), sides, row[None], b[None]) for row, b in rows]
         # Of lists of labels an indicator matrix, whose columns are those of the labels.
         several = model.task == "multilabel"
         labels = np.eye(len(model.labels), dtype=int) if several else np.array(model.labels)

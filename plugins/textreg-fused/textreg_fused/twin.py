@@ -26,13 +26,13 @@ def link_rounds(
     while True:
         x = soft(z, l1)
         steps = x[heads] - x[tails]
-        found = np.flatnonzero(steps)
+        edges = np.flatnonzero(steps)
         gap = float(bounds @ np.abs(steps) - u @ steps)
         if gap <= least or not most:
             return gap
         most -= 1
-        apart[: len(found)] = found
-        for e in np.tile(found, 10):
+        apart[: len(edges)] = edges
+        for e in np.tile(edges, 10):
             new = np.clip(u[e] + _meeting(z[heads[e]], z[tails[e]], l1), -bounds[e], bounds[e])
             z[heads[e]] -= new - u[e]
             z[tails[e]] += new - u[e]

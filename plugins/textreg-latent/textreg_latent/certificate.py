@@ -184,5 +184,5 @@ def support_of_parts(problem: Problem, solution: Solution, penalty: LatentPenalt
     holds = (penalty.norms(sole) > 0.0) & ~without
     # A group is surely zero where it surely has no part, and of equal ones if it is not the least.
     not_zero = penalty.original_norms(np.where(without, 0.0, 1.0), np.where(zero, 0.0, 1.0))
-    some = penalty.original_norms(holds.astype(np.float64), nonzero.astype(np.float64))
-    return Support(states(zero, nonzero), states(not_zero == 0.0, some > 0.0))
+    surely_nonzero = penalty.original_norms(holds.astype(np.float64), nonzero.astype(np.float64))
+    return Support(states(zero, nonzero), states(not_zero == 0.0, surely_nonzero > 0.0))

@@ -263,8 +263,8 @@ def _bound(
     alpha = dual_scores(engine)
     t = design.transposed_product(alpha)
     w, eta = projected(penalty, t, norms / penalty.strengths)
-    some = engine.c > 0.0
-    least = float((np.abs(alpha[some]) / engine.c[some]).max(initial=0.0))
+    weighted = engine.c > 0.0
+    least = float((np.abs(alpha[weighted]) / engine.c[weighted]).max(initial=0.0))
     of_loss = partial(dual_value, engine)
     return latent_bound(penalty, alpha, t, w, of_loss, least), t, eta
 

@@ -111,10 +111,10 @@ def _run(args: argparse.Namespace) -> int:
     return _render(args.results, args.docs, check=False)
 
 
-def _names(given: str | None, known: Iterable[str], kind: str) -> list[str]:
+def _names(text: str | None, known: Iterable[str], kind: str) -> list[str]:
     """Names separated by commas, or all of them; UsageError if one is unknown."""
     known = list(known)
-    names = given.split(",") if given else known
+    names = text.split(",") if text else known
     for name in names:
         if name not in known:
             raise UsageError(

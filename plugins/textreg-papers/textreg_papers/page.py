@@ -157,12 +157,12 @@ def contests(tasks: Results, protocol: str, baseline: str) -> str:
         baseline = measured[0]
     base, shadows = cells(tasks, protocol, baseline), protocols.SHADOWS[protocol]
     for name in methods(tasks, protocol):
-        own = cells(tasks, protocol, name)
-        row = [titled(name), f"{np.mean([accuracy(it) for it in own]):.1f}"]
+        method_cells = cells(tasks, protocol, name)
+        row = [titled(name), f"{np.mean([accuracy(it) for it in method_cells]):.1f}"]
         if name == baseline:
             row += ["", "", "", ""]
         else:
-            result = contest(own, base)
+            result = contest(method_cells, base)
             row += [
                 f"{result.points:+.1f}",
                 f"{result.won} : {result.lost}",
@@ -171,9 +171,9 @@ def contests(tasks: Results, protocol: str, baseline: str) -> str:
             ]
         gain = ""
         if name in methods(tasks, shadows):
-            result = contest(own, cells(tasks, shadows, name))
+            result = contest(method_cells, cells(tasks, shadows, name))
             gain = f"{result.points:+.1f} (p {result.p:.2g})"
-        rows.append([*row, gain, percent(float(np.mean([size(it) for it in own])))])
+        rows.append([*row, gain, percent(float(np.mean([size(it) for it in method_cells])))])
     head = ["", "mean accuracy", f"points over {baseline}", "documents won : lost", "p"]
     return table([*head, "tasks won : lost", "points over its shadow", "size, %"], rows)
 
@@ -248,19 +248,19 @@ def best_methods(tasks: Results) -> str:
         row = ["" if theirs is None else _titled(*theirs)]
         published += theirs is not None
         for protocol, on_test in _WAYS:
-            own = task.get(protocol)
-            if not own:
+            by_method = task.get(protocol)
+            if not by_method:
                 row.append("")
                 continue
             # The most accurate method; of equal ones the smallest.
             ranks = {
                 method: (-accuracy(cell) if on_test else -100.0 * cell["dev"], cell["features"])
-                for method, cell in own.items()
+                for method, cell in by_method.items()
             }
             chosen = min(ranks, key=ranks.__getitem__)
-            row.append(f"{accuracy(own[chosen]):.1f} ({titled(chosen)})")
+            row.append(f"{accuracy(by_method[chosen]):.1f} ({titled(chosen)})")
             if theirs is not None:
-                reached[protocol, on_test] += accuracy(own[chosen]) >= theirs[0] - 1e-9
+                reached[protocol, on_test] += accuracy(by_method[chosen]) >= theirs[0] - 1e-9
         rows.append([name.removeprefix("amazon-"), *row])
     if not any(task.get(protocol) for task in tasks.values() for protocol, _ in _WAYS):
         return ""
@@ -285,19 +285,19 @@ def claims_of(tasks: Results) -> list[str]:
     claims = []
     peers = methods(tasks, PEERS)
     if peers and "sentence" in methods(tasks, DEFAULTS):
-        own = cells(tasks, DEFAULTS, "sentence")
-        others = []
+        sentence = cells(tasks, DEFAULTS, "sentence")
+        comparisons = []
         for peer in peers:
             theirs = cells(tasks, PEERS, peer)
-            result = contest(own, theirs)
-            share = sum(it["features"] for it in own) / sum(it["features"] for it in theirs)
-            others.append(
+            result = contest(sentence, theirs)
+            share = sum(it["features"] for it in sentence) / sum(it["features"] for it in theirs)
+            comparisons.append(
                 f"{peer} {_mean(theirs)} (documents won and lost: {result.won} and {result.lost}, "
                 f"p {result.p:.2g}; sentence has {percent(100 * share)} % of its features)"
             )
         claims.append(
-            f"Mean accuracies: `--reg sentence` with no other option {_mean(own)}, "
-            f"{', '.join(others)}."
+            f"Mean accuracies: `--reg sentence` with no other option {_mean(sentence)}, "
+            f"{', '.join(comparisons)}."
         )
     measured = methods(tasks, PAPERS)
     if not {*BASELINES} <= {*measured}:

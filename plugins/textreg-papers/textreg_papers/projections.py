@@ -150,9 +150,9 @@ def _completed(apply: Product, values: Floats, vectors: Floats) -> Floats:
     size, count = vectors.shape
     while True:
 
-        def apart(v: Floats, found: Floats = vectors) -> Floats:
-            v = apply(v - found @ (found.T @ v))
-            return np.asarray(v - found @ (found.T @ v))
+        def apart(v: Floats, basis: Floats = vectors) -> Floats:
+            v = apply(v - basis @ (basis.T @ v))
+            return np.asarray(v - basis @ (basis.T @ v))
 
         # What a Lanczos process finds is no larger than what there is: something is missing.
         if _spectrum(apart, size).values[-1] <= values.min() * (1.0 + MISSED):
@@ -354,10 +354,10 @@ def _embedding(graph: Graph, linked: Int64s, components: int) -> tuple[Int64s, F
     R = csr_array(identity(len(linked))) - scaled_rows(P)
     Rt = R.T.tocsr()
     size = len(linked)
-    found = eigenvectors(
+    spectrum = eigenvectors(
         lambda v: Rt @ (R @ v), size, components, "smallest", lambda: (Rt @ R).tocsc()
     )
-    return linked, found[1]
+    return linked, spectrum[1]
 
 
 @hookimpl
