@@ -184,8 +184,8 @@ def _curve(marked: Bools, evidence: Floats) -> tuple[Floats, Floats]:
     """Precision and recall down to each distinct value, the largest first."""
     order = np.argsort(-evidence, kind="stable")
     last = np.append(np.flatnonzero(np.diff(evidence[order])), len(order) - 1)
-    found = np.cumsum(marked[order])[last].astype(np.float64)
-    return found / (last + 1), found / found[-1]
+    true_positives = np.cumsum(marked[order])[last].astype(np.float64)
+    return true_positives / (last + 1), true_positives / true_positives[-1]
 
 
 def precision_at(marked: Bools, evidence: Floats, k: int) -> float:
@@ -238,8 +238,8 @@ def token_overlap(marked: Bools, predicted: Bools) -> Overlap:
     ----------
     deyoung2020, section 4.1: "token-level precision and recall".
     """
-    both = int(np.count_nonzero(marked & predicted))
-    return Overlap(both / max(int(predicted.sum()), 1), both / max(int(marked.sum()), 1))
+    shared = int(np.count_nonzero(marked & predicted))
+    return Overlap(shared / max(int(predicted.sum()), 1), shared / max(int(marked.sum()), 1))
 
 
 def runs(predicted: Bools) -> Int64s:
@@ -431,8 +431,8 @@ class RationaleScores:
                 "measure both by the same sentences, given as a column (--sentences-col)."
             )
         names = min(self.names, other.names, key=len)
-        both = np.hstack([self.table[:, : len(names)], other.table[:, : len(names)]])
-        rows = _means(both, seed, resamples)
+        joined = np.hstack([self.table[:, : len(names)], other.table[:, : len(names)]])
+        rows = _means(joined, seed, resamples)
         first, second = (_with_f1(part, names) for part in np.split(rows, 2, axis=1))
         changes = {name: np.split(first[name] - second[name], [1]) for name in first}
         least = 2.0 ** (1 - len(self))
@@ -444,11 +444,11 @@ class RationaleScores:
 
 def _with_f1(means: Floats, names: tuple[str, ...]) -> dict[str, Floats]:
     """Rows of means (r, columns) by name, with the IOU F1 in place of its two parts."""
-    found = dict(zip(names, means.T, strict=True))
-    precision, recall = found.pop("iou_precision"), found.pop("iou_recall")
+    measures = dict(zip(names, means.T, strict=True))
+    precision, recall = measures.pop("iou_precision"), measures.pop("iou_recall")
     f1 = [Overlap(*pair).f1 for pair in zip(precision.tolist(), recall.tolist(), strict=True)]
-    found["iou_f1"] = np.array(f1)
-    return {name: found[name] for name in TITLES if name in found}
+    measures["iou_f1"] = np.array(f1)
+    return {name: measures[name] for name in TITLES if name in measures}
 
 
 def _means(table: Floats, seed: int, resamples: int) -> Floats:
@@ -543,9 +543,9 @@ def rationale_scores(
     if share is not None and not 0 < share <= 1:
         raise UsageError(f"share is {share}: give a number above 0, and 1 at most.")
     judged = [
-        one
+        document
         for start in range(0, len(documents), BATCH)
-        for one in _judged(model, documents[start : start + BATCH], of)
+        for document in _judged(model, documents[start : start + BATCH], of)
     ]
     if not judged:
         raise DataError(
@@ -553,14 +553,14 @@ def rationale_scores(
             "its sentences: name the column that has the passages, and if sentences are given "
             "theirs."
         )
-    token_share = float(np.mean([one.marked_tokens.mean() for one in judged]))
+    token_share = float(np.mean([document.marked_tokens.mean() for document in judged]))
     share = token_share if share is None else share
-    table = np.array([_agreement(one, share) for one in judged])
+    table = np.array([_agreement(document, share) for document in judged])
     if model.has_probabilities:
         table = np.hstack([table, _faithfulness(model, judged, share)])
     return RationaleScores(
         table,
-        marked_sentences=float(np.mean([one.marked_sentences.mean() for one in judged])),
+        marked_sentences=float(np.mean([document.marked_sentences.mean() for document in judged])),
         marked_tokens=token_share,
         rationale_share=share,
         left_out=len(documents) - len(judged),
@@ -568,7 +568,7 @@ def rationale_scores(
 
 
 def _judged(model: Model, documents: Sequence[MarkedDocument], of: str | None) -> Iterator[_Judged]:
-    batch = explained_batch(model, [one.text for one in documents], of)
+    batch = explained_batch(model, [document.text for document in documents], of)
     evidence = batch.evidence(_given_sentences(documents))
     for d, document in enumerate(documents):
         inside = slice(*evidence.token_ptr[d : d + 2].tolist())
@@ -594,29 +594,29 @@ def _judged(model: Model, documents: Sequence[MarkedDocument], of: str | None) -
 
 def _given_sentences(documents: Sequence[MarkedDocument]) -> Occurrences | None:
     """The sentences that come with the documents; None if they do not."""
-    given = [one.sentences for one in documents if one.sentences is not None]
-    if len(given) != len(documents):
-        if given:
+    sentences = [document.sentences for document in documents if document.sentences is not None]
+    if len(sentences) != len(documents):
+        if sentences:
             raise UsageError("some documents have sentences and others none: give all or none.")
         return None
-    ptr = np.concatenate([[0], np.cumsum([len(own) for own in given], dtype=np.int64)])
-    return Occurrences((), ptr, np.concatenate(given).astype(np.int32))
+    ptr = np.concatenate([[0], np.cumsum([len(spans) for spans in sentences], dtype=np.int64)])
+    return Occurrences((), ptr, np.concatenate(sentences).astype(np.int32))
 
 
-def _agreement(one: _Judged, share: float) -> tuple[float, ...]:
+def _agreement(document: _Judged, share: float) -> tuple[float, ...]:
     """The columns of ``AGREEMENT``."""
-    rationale = strongest(one.of_tokens, share)
-    tokens = token_overlap(one.marked_tokens, rationale)
-    passages = passage_overlap(one.passages, runs(rationale))
-    sentences = one.marked_sentences, one.of_sentences
+    rationale = strongest(document.of_tokens, share)
+    tokens = token_overlap(document.marked_tokens, rationale)
+    passages = passage_overlap(document.passages, runs(rationale))
+    sentences = document.marked_sentences, document.of_sentences
     return (
         auprc(*sentences),
         average_precision(*sentences),
         precision_at(*sentences, 1),
         precision_at(*sentences, 3),
         r_precision(*sentences),
-        auprc(one.marked_tokens, one.of_tokens),
-        average_precision(one.marked_tokens, one.of_tokens),
+        auprc(document.marked_tokens, document.of_tokens),
+        average_precision(document.marked_tokens, document.of_tokens),
         *tokens,
         tokens.f1,
         *passages,
@@ -625,25 +625,25 @@ def _agreement(one: _Judged, share: float) -> tuple[float, ...]:
 
 def _faithfulness(model: Model, judged: Sequence[_Judged], share: float) -> Floats:
     """The columns of ``FAITHFULNESS`` (deyoung2020, section 4.2)."""
-    sides = np.array([one.side for one in judged])
-    whole = _probabilities(model, [one.text for one in judged], sides)
+    sides = np.array([document.side for document in judged])
+    whole = _probabilities(model, [document.text for document in judged], sides)
     falls = np.zeros((len(judged), len(BINS) + 1, 2))
     for column, part in enumerate((share, *BINS)):
-        chosen = [strongest(one.of_tokens, part) for one in judged]
-        without = [_without(one, own) for one, own in zip(judged, chosen, strict=True)]
-        only = [_without(one, ~own) for one, own in zip(judged, chosen, strict=True)]
+        chosen = [strongest(document.of_tokens, part) for document in judged]
+        without = [_without(document, mask) for document, mask in zip(judged, chosen, strict=True)]
+        only = [_without(document, ~mask) for document, mask in zip(judged, chosen, strict=True)]
         falls[:, column, 0] = whole - _probabilities(model, without, sides)
         falls[:, column, 1] = whole - _probabilities(model, only, sides)
     return np.hstack([falls[:, 0], falls[:, 1:].mean(axis=1)])
 
 
-def _without(one: _Judged, dropped: Bools) -> str:
+def _without(document: _Judged, dropped: Bools) -> str:
     """The text without some tokens; the blanks and line ends around them stay."""
     pieces, end = [], 0
-    for start, after in one.tokens[dropped].tolist():
-        pieces.append(one.text[end:start])
+    for start, after in document.tokens[dropped].tolist():
+        pieces.append(document.text[end:start])
         end = after
-    return "".join([*pieces, one.text[end:]])
+    return "".join([*pieces, document.text[end:]])
 
 
 def _probabilities(model: Model, texts: Sequence[str], sides: Int64s) -> Floats:

@@ -95,21 +95,21 @@ class Benchmark:
             If a file cannot be read, or a folder has two files of one kind.
         """
         name = Path(os.path.abspath(path)).name.partition(".")[0] or path
-        found = {"train": path, "test": test, "dev": dev}
+        files = {"train": path, "test": test, "dev": dev}
         if os.path.isdir(path):
-            parts = {part: sorted(map(str, Path(path).glob(f"{part}.*"))) for part in found}
+            parts = {part: sorted(map(str, Path(path).glob(f"{part}.*"))) for part in files}
             if parts["train"] or parts["test"]:
                 if several := [names for names in parts.values() if len(names) > 1]:
                     raise UsageError(
                         f"{path} has both {several[0][0]} and {several[0][1]}: leave one of them."
                     )
-                found = {
-                    part: found[part] or next(iter(names), None) for part, names in parts.items()
+                files = {
+                    part: files[part] or next(iter(names), None) for part, names in parts.items()
                 }
-                found["train"] = next(iter(parts["train"]), None)
+                files["train"] = next(iter(parts["train"]), None)
         corpora = {
             part: None if file is None else read_corpus(file, **reading)
-            for part, file in found.items()
+            for part, file in files.items()
         }
         return cls(name, **corpora)
 
@@ -185,14 +185,14 @@ def checked_benchmarks(
     candidate is trained on it as it is.
     """
     several = [benchmarks] if isinstance(benchmarks, Benchmark) else list(benchmarks)
-    if not several or len({one.name for one in several}) < len(several):
+    if not several or len({benchmark.name for benchmark in several}) < len(several):
         raise UsageError(f"{what} needs at least one benchmark, and different names for several.")
     checked = []
-    for one in several:
-        with named_errors(one.name):
-            checked.append(check_benchmark(one, bool(trained), seed, rare))
-    if not all(one.vectorizer.strip_html for one in trained):
-        for corpus in filter(None, [one.train for one in checked]):
+    for benchmark in several:
+        with named_errors(benchmark.name):
+            checked.append(check_benchmark(benchmark, bool(trained), seed, rare))
+    if not all(benchmark.vectorizer.strip_html for benchmark in trained):
+        for corpus in filter(None, [benchmark.train for benchmark in checked]):
             warn_of_html(corpus)
     return checked
 
@@ -238,37 +238,37 @@ def ready_candidates(
     if isinstance(candidates, (str, Model)):
         raise UsageError("give a list of candidates, such as ['elastic', 'sentence'].")
     named: dict[str, Candidate] = {}
-    for one in () if isinstance(candidates, Mapping) else candidates:
-        if isinstance(one, Mapping):
-            name = str(one.get("reg", "auto"))
-        elif isinstance(one, Model):
+    for candidate in () if isinstance(candidates, Mapping) else candidates:
+        if isinstance(candidate, Mapping):
+            name = str(candidate.get("reg", "auto"))
+        elif isinstance(candidate, Model):
             name = f"model {len(named) + 1}"
         else:
-            name = " ".join(one.split()) if isinstance(one, str) else one.label()
+            name = " ".join(candidate.split()) if isinstance(candidate, str) else candidate.label()
         if name in named:
             raise UsageError(
                 f"two candidates are called '{name}': leave one out, or give a mapping of names "
                 "to candidates."
             )
-        named[name] = one
+        named[name] = candidate
     ready: dict[str, TrainingSettings | Model] = {}
-    for name, one in candidates.items() if isinstance(candidates, Mapping) else named.items():
+    for name, value in candidates.items() if isinstance(candidates, Mapping) else named.items():
         with named_errors(name):
-            ready[name] = one if isinstance(one, Model) else _settings_of(one, shared)
-            task = one.task if isinstance(one, Model) else TASKS.get(str(ready[name].task))
+            ready[name] = value if isinstance(value, Model) else _settings_of(value, shared)
+            task = value.task if isinstance(value, Model) else TASKS.get(str(ready[name].task))
             if task is not None and not task.discrete:
                 raise UsageError(f"a {task.name} has no labels to compare: leave it out.")
     return ready
 
 
-def _settings_of(one: Any, shared: Mapping[str, Any]) -> TrainingSettings:
+def _settings_of(candidate: Any, shared: Mapping[str, Any]) -> TrainingSettings:
     """The settings of a candidate, with those of all."""
-    if isinstance(one, str):
-        if not one.strip():
+    if isinstance(candidate, str):
+        if not candidate.strip():
             raise UsageError("the name is empty: name a regularizer, such as elastic.")
-        one = parse_candidate(one)
-    own = dict(one) if isinstance(one, Mapping) else {"reg": one}
-    return TrainingSettings.from_options(**{**shared, **own})
+        candidate = parse_candidate(candidate)
+    options = dict(candidate) if isinstance(candidate, Mapping) else {"reg": candidate}
+    return TrainingSettings.from_options(**{**shared, **options})
 
 
 def baseline_of(names: Iterable[str], named: str | None, *, usual: str) -> str:
@@ -356,31 +356,31 @@ def compare(  # its options are its interface
         )
     baseline = baseline_of(ready, baseline, usual="elastic")
     trained = [one for one in ready.values() if isinstance(one, TrainingSettings)]
-    rares = {one.rare for one in trained}
+    rares = {settings.rare for settings in trained}
     rare = Rare()
     # Once for all, before test documents are held out; that of the unknown is no rare label.
-    if len(rares) == 1 and all(one.unknown is None for one in trained):
+    if len(rares) == 1 and all(settings.unknown is None for settings in trained):
         rare = rares.pop()
         ready = {
-            name: one if isinstance(one, Model) else one.replace(min_label=None)
-            for name, one in ready.items()
+            name: candidate if isinstance(candidate, Model) else candidate.replace(min_label=None)
+            for name, candidate in ready.items()
         }
     checked = checked_benchmarks(benchmarks, "a comparison", trained, seed, rare)
-    if len({one.test.multilabel for one in checked}) > 1:
+    if len({benchmark.test.multilabel for benchmark in checked}) > 1:
         raise UsageError(
             "documents of some corpora have one label, and those of others several: compare on "
             "corpora of one kind."
         )
     cells: dict[tuple[str, str], Measurement] = {}
     # Models come first: this is quick, and one that lacks a label stops before any training.
-    for benchmark, (name, one) in itertools.product(checked, ready.items()):
-        if isinstance(one, Model):
-            cells[benchmark.name, name] = measure(name, benchmark, one)
+    for benchmark, (name, candidate) in itertools.product(checked, ready.items()):
+        if isinstance(candidate, Model):
+            cells[benchmark.name, name] = measure(name, benchmark, candidate)
     for benchmark in checked:
         shared: dict[Any, tuple[Features, float]] = {}
-        for name, one in ready.items():
-            if isinstance(one, TrainingSettings):
-                cells[benchmark.name, name] = _train(name, benchmark, one, shared, progress)
+        for name, candidate in ready.items():
+            if isinstance(candidate, TrainingSettings):
+                cells[benchmark.name, name] = _train(name, benchmark, candidate, shared, progress)
     measured = [cells[benchmark.name, name] for benchmark in checked for name in ready]
     return Comparison(
         benchmarks=tuple(benchmark.name for benchmark in checked),
@@ -402,10 +402,10 @@ def with_shadows(
 ) -> tuple[dict[str, TrainingSettings | Model], dict[str, str]]:
     """The candidates and the shadow of every one with a structure, and the names of these."""
     every, shadows = dict(ready), {}
-    for name, one in ready.items():
-        if isinstance(one, TrainingSettings) and (kind := one.reg.needs):
+    for name, candidate in ready.items():
+        if isinstance(candidate, TrainingSettings) and (kind := candidate.reg.needs):
             shadows[name] = f"{name}, shuffled"
-            every[shadows[name]] = one.replace(**{kind: shadow_of(getattr(one, kind))})
+            every[shadows[name]] = candidate.replace(**{kind: shadow_of(getattr(candidate, kind))})
     if not shadows:
         raise UsageError(
             "control is for candidates with groups or a graph, and none has any: name one, such as "
@@ -505,8 +505,8 @@ def _contrasts(
         pairs = []
         for benchmark in benchmarks:
             mine, other = cells[benchmark.name, name], cells[benchmark.name, baseline]
-            both: Any = (benchmark.targets(), mine.answers, other.answers)
-            answers = SetAnswers(*both) if benchmark.test.multilabel else Answers(*both)
+            arguments: Any = (benchmark.targets(), mine.answers, other.answers)
+            answers = SetAnswers(*arguments) if benchmark.test.multilabel else Answers(*arguments)
             pairs.append((mine, other, answers))
             yield _contrast(benchmark.name, pairs[-1:], seed)
         if len(benchmarks) > 1:
@@ -530,7 +530,7 @@ def _contrast(
     several = pairs if len(pairs) > 1 else []
     losses: Any = [(mine.losses, other.losses) for mine, other, _ in pairs]
     apart = None
-    if all(it is not None for both in losses for it in both):
+    if all(it is not None for pair in losses for it in pair):
         apart = mean_of("log-loss", np.concatenate([one - other for one, other in losses]))
     higher = sum(mine.headline[0] > other.headline[0] for mine, other, _ in several)
     lower = sum(mine.headline[0] < other.headline[0] for mine, other, _ in several)

@@ -149,7 +149,7 @@ def report(  # noqa: PLR0913  # its options are its interface
     count = 0 if suspected is None else suspected.count
     suggestions = [*suggestions_of(predictions, refits, baseline, count), *advice]
     evidence = evidence_of(model, marked, others) if marked else None
-    passages = {one.text: one.passages for one in marked} if marked else None
+    passages = {document.text: document.passages for document in marked} if marked else None
     tables, missing = _tables({title: model, **others}, texts, predictions, sure)
     if refits is None:
         missing.append(NO_TRAIN)
@@ -246,7 +246,7 @@ def _reproduce(
         commands.append(
             ("the same weights up to the tolerance, without a search", shell_line(words))
         )
-    data = [(name, sections.fingerprint(one)) for name, one in corpora.items()]
+    data = [(name, sections.fingerprint(corpus)) for name, corpus in corpora.items()]
     split = None if model.summary is None else model.summary.split
     seed = None if split is None else split.seed
     return Section(commands=commands, versions=sections.versions(), seed=seed, data=data)
@@ -286,16 +286,16 @@ def versus_models(predictions: Predictions, against: Mapping[str, Model]) -> tup
                 f"{name} is a {other.task.name} and the model a {model.task.name}: compare models "
                 "of one task."
             )
-    found = []
+    rows = []
     for name, other in against.items():
         with named_errors(name):
             theirs = predict_on(other, corpus)
-        found.append(beside(name, model.task, *side_by_side(predictions, theirs)))
+        rows.append(beside(name, model.task, *side_by_side(predictions, theirs)))
     if not model.task.discrete:
-        return tuple(found)
-    p = holm([one.p or 0.0 for one in found])
-    pairs = zip(found, p, strict=True)
-    return tuple(one._replace(p=value, comparisons=len(found)) for one, value in pairs)
+        return tuple(rows)
+    p = holm([row.p or 0.0 for row in rows])
+    pairs = zip(rows, p, strict=True)
+    return tuple(row._replace(p=value, comparisons=len(rows)) for row, value in pairs)
 
 
 def tables_of_documents(
@@ -310,12 +310,12 @@ def tables_of_documents(
     texts = predictions.corpus.texts
     fit = [row for row, text in enumerate(texts) if isinstance(text, str) and len(text) <= LONGEST]
     rows = np.array(fit, dtype=np.int64)
-    some = [texts[row] for row in fit]
-    differ = np.zeros(len(some), dtype=bool)
-    if not some:
+    docs = [texts[row] for row in fit]
+    differ = np.zeros(len(docs), dtype=bool)
+    if not docs:
         return ()
     first, *others = (
-        model.task.answers(model.decide(model.decision_function(some))) for model in models.values()
+        model.task.answers(model.decide(model.decision_function(docs))) for model in models.values()
     )
     for other in others:
         differ |= np.array([one != two for one, two in zip(first, other, strict=True)])
@@ -325,7 +325,7 @@ def tables_of_documents(
     tables = (
         table
         for at in order.tolist()
-        for table in itertools.islice(removal_tables(models, [some[at]]), 1)
+        for table in itertools.islice(removal_tables(models, [docs[at]]), 1)
         if least <= len(table.spans) <= most
     )
     return tuple(itertools.islice(tables, TABLES))

@@ -248,8 +248,8 @@ def _set_scale(axes: Axes, which: str, kind: str, values: Sequence[float]) -> No
     if kind == "linear":
         return
     least = min((value for value in values if value > 0), default=1.0)
-    some = {"value": "log"} if min(values) > 0 else {"value": "symlog", "linthresh": least}
-    getattr(axes, f"set_{which}scale")(**some)
+    options = {"value": "log"} if min(values) > 0 else {"value": "symlog", "linthresh": least}
+    getattr(axes, f"set_{which}scale")(**options)
     axis = getattr(axes, f"{which}axis")
     close = max(values) < DECADES * least
     axis.get_major_locator().set_params(subs=(1.0, 2.0, 5.0) if close else (1.0,))
@@ -493,15 +493,15 @@ def reliability_curve(reliability: Reliability) -> Markup:
     """Predicted probability against observed share, with 95 % intervals; columns: documents."""
     bins, what = reliability.bins, f"probability of {reliability.of or 'the predicted label'}"
     chart = Chart(UNIT, UNIT, (what, "observed share"))
-    most = max(one.documents for one in bins)
-    points = chart.points((one.probability for one in bins), (one.share for one in bins))
-    for one in bins:
-        upper_left = chart.x(one.low) + 1, chart.y(0.25 * one.documents / most)
-        chart.rectangle(upper_left, (chart.x(one.high) - 1, chart.y(0)), "count")
+    most = max(bin.documents for bin in bins)
+    points = chart.points((bin.probability for bin in bins), (bin.share for bin in bins))
+    for bin in bins:
+        upper_left = chart.x(bin.low) + 1, chart.y(0.25 * bin.documents / most)
+        chart.rectangle(upper_left, (chart.x(bin.high) - 1, chart.y(0)), "count")
     chart.line(chart.points([0, 1], [0, 1]), "ideal")
     chart.line(points, "curve")
-    for one, point in zip(bins, points, strict=True):
-        ends = chart.y(one.low_share), chart.y(one.high_share)
+    for bin, point in zip(bins, points, strict=True):
+        ends = chart.y(bin.low_share), chart.y(bin.high_share)
         chart.line([(point[0], end) for end in ends], "error")
         chart.circle(point, 4, "dot")
     return chart.markup(
@@ -514,7 +514,7 @@ def search_path(section: Section, joined: bool = False) -> Markup:
 
     joined: connect the settings by a line, in their order.
     """
-    sizes, values = [one.features for one in section.tried], [one.value for one in section.tried]
+    sizes, values = [row.features for row in section.tried], [row.value for row in section.tried]
     best, low, high = section.tried[section.chosen], min(values), max(values)
     pad = 0.06 * (high - low) or 0.01
     titles = FEATURES, f"{section.metric}, held out"
@@ -537,7 +537,7 @@ def search_path(section: Section, joined: bool = False) -> Markup:
 
 def profiles(section: Section) -> Markup:
     """Weights of features along the path; leaders go from the ends of lines to their names."""
-    weights = [weight for one in section.profiles for weight in one.weights]
+    weights = [weight for profile in section.profiles for weight in profile.weights]
     low, high = min(0.0, *weights), max(0.0, *weights)
     x_scale = logarithmic(section.values, falling=True)
     if section.whole:
@@ -547,20 +547,20 @@ def profiles(section: Section) -> Markup:
     x = chart.x(section.values[chosen])
     chart.line([(x, chart.bottom), (x, chart.TOP)], "ideal")
     ends = []
-    for one in section.profiles:
-        points = chart.points(section.values, one.weights)
+    for profile in section.profiles:
+        points = chart.points(section.values, profile.weights)
         chart.line(points, "curve")
-        ends.append((points[-1][1], clip(visible(one.feature), 15)))
+        ends.append((points[-1][1], clip(visible(profile.feature), 15)))
     row = (chart.bottom - chart.TOP) / max(1, len(ends) - 1)
     for place, (y, name) in enumerate(sorted(ends)):
         height = chart.TOP + row * place
         chart.line([(chart.right + 1, y), (chart.right + 10, height)], "leader")
         chart.text((chart.right + 13, height + 4), name, "tick", "start")
-    told = ", ".join(
-        f"{visible(one.feature)} {one.weights[chosen]:.3g}" for one in section.profiles
+    chosen_weights = ", ".join(
+        f"{visible(profile.feature)} {profile.weights[chosen]:.3g}" for profile in section.profiles
     )
     return chart.markup(
-        f"Weights of features along {section.parameter}; in the chosen model {told}."
+        f"Weights of features along {section.parameter}; in the chosen model {chosen_weights}."
     )
 
 

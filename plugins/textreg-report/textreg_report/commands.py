@@ -38,15 +38,15 @@ from textreg_report.page import CheckPage, Page
 from textreg_report.verdict import corpus_advice
 
 
-def _files(flag: str, told: str) -> Callable[[shared.F], shared.F]:
+def _files(flag: str, description: str) -> Callable[[shared.F], shared.F]:
     """An option of one file for each corpus."""
-    return shared.option(flag, "FILE", told, multiple=True)
+    return shared.option(flag, "FILE", description, multiple=True)
 
 
 def page_option(usual: str | None = None) -> Callable[[shared.F], shared.F]:
     """The option of the page to write. usual: its name without the option, in words."""
-    told = "The HTML file." if usual is None else f"The HTML file.  [default: {usual}]"
-    return shared.option("-o", "FILE", told, "--output", required=usual is None)
+    description = "The HTML file." if usual is None else f"The HTML file.  [default: {usual}]"
+    return shared.option("-o", "FILE", description, "--output", required=usual is None)
 
 
 def save_page(page: Page, target: Path, *, tell: bool = True) -> None:
@@ -125,8 +125,8 @@ def report_command(
     against = options["against"]
     if not files and not train:
         raise UsageError("name labeled documents to measure on, or the training corpus (--train).")
-    given = {f"--{name}-col": getattr(how, f"{name}_col") for name in TRAINING}
-    for flag, value in {"--unlabeled": unlabeled, **given}.items():
+    flags = {f"--{name}-col": getattr(how, f"{name}_col") for name in TRAINING}
+    for flag, value in {"--unlabeled": unlabeled, **flags}.items():
         if value and not train:
             raise UsageError(f"{flag} is for the training corpus: give --train, or leave it out.")
     if against and not files:
@@ -401,8 +401,8 @@ def candidates_of(regs: Sequence[str], models: Sequence[str]) -> dict[str, Candi
     """
     candidates: dict[str, Candidate] = {}
     for text in regs:
-        for one in [text] if " " in text.strip() else text.split(","):
-            name, named, options = " ".join(one.split()).partition(": ")
+        for candidate in [text] if " " in text.strip() else text.split(","):
+            name, named, options = " ".join(candidate.split()).partition(": ")
             if "=" in name or not named:
                 name = options = f"{name}{named}{options}"
             if not name:
@@ -468,12 +468,12 @@ def compare_command(
 
 def _as_trained(how: Reading, candidates: Mapping[str, Candidate]) -> Reading:
     """How to read documents for these models; UsageError if their fields differ."""
-    models = [one for one in candidates.values() if isinstance(one, Model)]
+    models = [model for model in candidates.values() if isinstance(model, Model)]
     first = next(iter(candidates.values()), None)
     if isinstance(first, Model) and first.encoder.fields and not how.fields:
         how = how.like(first)
     require_fields(how, candidates)
-    alike = len({tuple(one.columns.items()) for one in models}) == 1
+    alike = len({tuple(model.columns.items()) for model in models}) == 1
     return how.like(models[0]) if alike and not how.fields else how
 
 
@@ -497,7 +497,7 @@ def _sizes(ctx: click.Context, option: click.Parameter, text: str | None) -> lis
     "Numbers of documents to train on.  [default: all, half of them, and so on]",
     callback=_sizes,
 )
-@shared.options(*(setting(name, one) for name, one in Draws.declared().items()))
+@shared.options(*(setting(name, param) for name, param in Draws.declared().items()))
 @naming("ridge", required=True)
 @_files(
     "--unlabeled", "Unlabeled documents for regularizers with a graph, one file for each corpus."

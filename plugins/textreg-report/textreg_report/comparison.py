@@ -293,9 +293,9 @@ class Comparison(Displayed):
         KeyError
             If there is none of these names.
         """
-        for one in self.measured:
-            if (one.benchmark, one.candidate) == (benchmark, candidate):
-                return one
+        for cell in self.measured:
+            if (cell.benchmark, cell.candidate) == (benchmark, candidate):
+                return cell
         raise KeyError((benchmark, candidate))
 
     def contrast(self, candidate: str, benchmark: str | None = None) -> Contrast:
@@ -319,9 +319,9 @@ class Comparison(Displayed):
         """
         if benchmark is None and len(self.benchmarks) == 1:
             benchmark = self.benchmarks[0]
-        for one in self.contrasts:
-            if (one.candidate, one.benchmark) == (candidate, benchmark):
-                return one
+        for contrast in self.contrasts:
+            if (contrast.candidate, contrast.benchmark) == (candidate, benchmark):
+                return contrast
         raise KeyError((candidate, benchmark))
 
     def mean(self, candidate: str) -> Mean:
@@ -338,7 +338,7 @@ class Comparison(Displayed):
         """
         cells = [self.cell(benchmark, candidate) for benchmark in self.benchmarks]
         values = {key: [getattr(cell, key) for cell in cells] for key in Mean._fields}
-        means = {key: None if None in own else sum(own) / len(own) for key, own in values.items()}
+        means = {key: None if None in row else sum(row) / len(row) for key, row in values.items()}
         return Mean(**means)  # type: ignore[arg-type]
 
     @property
@@ -386,20 +386,20 @@ class Comparison(Displayed):
         """The gain of each structure in words; one that its shadow has, too, is none."""
         lines = []
         for name in dict.fromkeys(gain.candidate for gain in self.gains):
-            clear, told = True, []
+            clear, gains = True, []
             for gain in [gain for gain in self.gains if gain.candidate == name]:
                 value, (low, high) = gain.headline
                 text = f"{100 * value:+.1f} points ({100 * low:+.1f} to {100 * high:+.1f})"
-                told.append(f"{text} over {gain.baseline}")
+                gains.append(f"{text} over {gain.baseline}")
                 better, loss = low > 0.0, gain.log_loss
                 if loss is not None and loss.low is not None and loss.high is not None:
-                    told[-1] += (
+                    gains[-1] += (
                         f", log-loss {loss.value:+.3f} ({loss.low:+.3f} to {loss.high:+.3f})"
                     )
                     better |= loss.high < 0.0
                 clear &= better
             gained = "" if clear else "none "
-            lines.append(f"structure gain of {name}: {gained}({'; '.join(told)})")
+            lines.append(f"structure gain of {name}: {gained}({'; '.join(gains)})")
         return lines
 
     def adjustments(self) -> list[str]:
@@ -422,7 +422,7 @@ class Comparison(Displayed):
             "candidates": list(self.candidates),
             "baseline": self.baseline,
             "seed": self.seed,
-            "measured": [one.to_dict() for one in self.measured],
+            "measured": [cell.to_dict() for cell in self.measured],
             "means": {name: _known(self.mean(name)._asdict()) for name in self.candidates},
             "contrasts": [{**_known(vars(one)), "verdict": one.verdict} for one in self.contrasts],
             "adjustment": "holm",
@@ -442,12 +442,12 @@ class Comparison(Displayed):
         more = ["difference", "difference_low", "difference_high", "won", "lost"]
         more += ["p", "p_adjusted", "verdict"]
         rows: list[list[Any]] = [[*keys, "accuracy_low", "accuracy_high", *more]]
-        for one in self.measured:
-            row = [*(getattr(one, key) for key in keys), *one.accuracy_interval]
-            if one.candidate == self.baseline:
+        for cell in self.measured:
+            row = [*(getattr(cell, key) for key in keys), *cell.accuracy_interval]
+            if cell.candidate == self.baseline:
                 row += [None] * len(more)
             else:
-                other = self.contrast(one.candidate, one.benchmark)
+                other = self.contrast(cell.candidate, cell.benchmark)
                 value, interval = other.headline
                 row += [value, *interval, other.won, other.lost]
                 row += [other.p, other.p_adjusted, other.verdict]
@@ -477,8 +477,8 @@ class Comparison(Displayed):
             if benchmark is None:
                 row = [name, *_figures(self.mean(name))]
             else:
-                one = self.cell(benchmark, name)
-                row = [name, *_figures(one), "none" if one.gap is None else f"{one.gap:.0e}"]
+                cell = self.cell(benchmark, name)
+                row = [name, *_figures(cell), "none" if cell.gap is None else f"{cell.gap:.0e}"]
             if name == self.baseline:
                 rows.append([*row, *[""] * (len(rows[0]) - len(row))])
                 continue
@@ -511,10 +511,10 @@ class Comparison(Displayed):
             If the ending is another one, matplotlib is missing or the file cannot be written.
         """
         panels: dict[str, list[Series]] = {name: [] for name in self.benchmarks}
-        for one in self.measured:
-            value, interval = one.headline
-            point = Series(one.candidate, [one.features], [value], None, [interval])
-            panels[one.benchmark].append(point)
+        for cell in self.measured:
+            value, interval = cell.headline
+            point = Series(cell.candidate, [cell.features], [value], None, [interval])
+            panels[cell.benchmark].append(point)
         return draw_lines(panels, path, (FEATURES, self.metric))
 
 

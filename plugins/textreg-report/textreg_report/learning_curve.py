@@ -94,12 +94,12 @@ class Pool:
 
 def with_graphs(features: Features) -> Features:
     """The features with graphs of their documents, each made once."""
-    made = Cache()
+    graphs = Cache()
 
     def graph_of(builder: GraphBuilder, groups: Groups | None) -> Graph:
         if groups is not None:  # these are of the documents that are fitted
             return calls.build_graph(builder, features.tokens, groups)
-        return made.get(builder, lambda: calls.build_graph(builder, features.tokens))
+        return graphs.get(builder, lambda: calls.build_graph(builder, features.tokens))
 
     return replace(features, graphs=graph_of)
 
@@ -199,12 +199,12 @@ def check_samples(
                 f"sizes up to {int(counts[rarest]) * len(labels):,}, or draw them in their shares "
                 "(--draw stratified)."
             )
-    found = np.bincount(codes[order[: min(sizes)]], minlength=len(labels))
-    few = [labels[code] for code in np.flatnonzero(found < LEAST).tolist()]
+    frequencies = np.bincount(codes[order[: min(sizes)]], minlength=len(labels))
+    few = [labels[code] for code in np.flatnonzero(frequencies < LEAST).tolist()]
     if few:
-        least = int(np.argmin(found))
+        least = int(np.argmin(frequencies))
         raise DataError(
-            f"a sample of {min(sizes):,} documents has {found[least]} with the label "
+            f"a sample of {min(sizes):,} documents has {frequencies[least]} with the label "
             f"'{labels[least]}', and {LEAST} are needed of each ({first_few(few, 3)}): name "
             "larger sizes, draw as many of each label (--draw equal), or leave rare labels out "
             "(--min-label)."
@@ -525,11 +525,11 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
     rare = next(iter(ready.values())).rare
     ready = {name: one.replace(min_label=None, rare_label=None) for name, one in ready.items()}
     checked = checked_benchmarks(benchmarks, "a learning curve", ready.values(), seed, rare)
-    known = [one.name for one in checked]
+    known = [benchmark.name for benchmark in checked]
     unlabeled = unlabeled or {}
-    if others := set(unlabeled) - set(known):
+    if unknown := set(unlabeled) - set(known):
         raise UsageError(
-            f"there is no benchmark '{min(others)}' for unlabeled documents. There are: "
+            f"there is no benchmark '{min(unknown)}' for unlabeled documents. There are: "
             f"{', '.join(known)}."
         )
     pools = []
@@ -561,9 +561,9 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
         for number, size in itertools.product(range(draws), pool.sizes):
             if not pool.known:
                 pool.made.clear()
-            for name, one in ready.items():
+            for name, candidate in ready.items():
                 with named_errors(f"{pool.benchmark.name}, {name}, {size:,} documents"):
-                    cells.append(pool.measure(one, name, number, size))
+                    cells.append(pool.measure(candidate, name, number, size))
                 if progress is not None:
                     progress("cells", len(cells), total)
     return LearningCurve(
@@ -582,19 +582,19 @@ def _ready(
 ) -> dict[str, TrainingSettings]:
     """All candidates by name; UsageError for what cannot be trained on samples."""
     ready: dict[str, TrainingSettings] = {}
-    for name, one in ready_candidates(candidates, shared).items():
+    for name, candidate in ready_candidates(candidates, shared).items():
         with named_errors(name):
-            if isinstance(one, Model):
+            if isinstance(candidate, Model):
                 raise UsageError(
                     "a model is trained already: name regularizers, or measure models with "
                     "textreg compare."
                 )
             for setting in ("dev", "unlabeled", "unknown", "memory"):
-                if getattr(one, setting) is not None:
+                if getattr(candidate, setting) is not None:
                     raise UsageError(f"a learning curve takes no {setting}: leave it out.")
-            ready[name] = one
+            ready[name] = candidate
     if not ready:
         raise UsageError("a learning curve needs a candidate: name one, such as --reg ridge.")
-    if len({one.rare for one in ready.values()}) > 1:
+    if len({candidate.rare for candidate in ready.values()}) > 1:
         raise UsageError("min_label and rare_label must be the same for all candidates.")
     return ready

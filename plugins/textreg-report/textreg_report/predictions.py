@@ -106,8 +106,8 @@ def scores_of(predictions: Predictions) -> Section:
     scores = Section(**known, figures=_figures(result, predictions), **of_labels, **none)
     if isinstance(result, evaluation.RegressionEvaluation):
         return scores
-    names = [one.label for one in result.classes]
-    order = np.argsort([-one.support for one in result.classes], kind="stable")
+    names = [score.label for score in result.classes]
+    order = np.argsort([-score.support for score in result.classes], kind="stable")
     shown = np.sort(order[:LABELS]).tolist()
     y_true = predictions.y_true.astype(bool if task.multilabel else np.int64)
     table = task.threshold_table(predictions.scores, y_true, model.thresholds)
@@ -130,14 +130,14 @@ def scores_of(predictions: Predictions) -> Section:
         counts = np.stack([np.diag(matrix), matrix.sum(axis=0), matrix.sum(axis=1)], axis=1)
         ends = [[metrics.wilson(hits, n) if n else () for n in of] for hits, *of in counts.tolist()]
     for code in shown:
-        one, (precision, recall) = result.classes[code], ends[code]
+        score, (precision, recall) = result.classes[code], ends[code]
         scores.labels.append(
             Section(
-                label=one.label,
-                precision=Estimate("precision", one.precision, *precision),
-                recall=Estimate("recall", one.recall, *recall),
-                f1=one.f1,
-                support=one.support,
+                label=score.label,
+                precision=Estimate("precision", score.precision, *precision),
+                recall=Estimate("recall", score.recall, *recall),
+                f1=score.f1,
+                support=score.support,
             )
         )
     return scores
@@ -215,7 +215,7 @@ def side_by_side(first: Predictions, second: Predictions) -> Sequence[Any]:
         return first.y_true, first.y_pred, second.y_pred
     rows: list[Any] = [labels, *(it.model.task.answers(it.y_pred) for it in (first, second))]
     if task.multilabel:
-        names = sorted({label for answers in rows for own in answers for label in own})
+        names = sorted({label for answers in rows for answer in answers for label in answer})
         return [evaluation.indicators(answers, names)[:, :-1] for answers in rows]
     for row, each in enumerate((first, second), 1):
         # A label may count as another one, such as that of rare labels: right is what counts so.

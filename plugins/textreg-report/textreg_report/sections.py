@@ -38,8 +38,8 @@ def facts_of(model: Model) -> Facts:
         _, facts["trained on"] = model.task.label_lines(summary.labels)
         if rare := summary.rare:
             fate = "left out" if rare.label is None else f"joined into {rare.label}"
-            told = [f"{label} {count:,}" for label, count in rare.labels.items()]
-            facts[f"labels of fewer than {rare.least:,} documents, {fate}"] = told
+            counts = [f"{label} {count:,}" for label, count in rare.labels.items()]
+            facts[f"labels of fewer than {rare.least:,} documents, {fate}"] = counts
     return tuple(show.told(facts))
 
 
@@ -71,8 +71,8 @@ def search_section(model: Model) -> Section | None:
         return None
     chosen = settings.index((params, summary.chosen))
     shown = sorted({*range(0, len(rows), -(-len(rows) // TRIED)), chosen})
-    told = [show.text_of({**rows[at].settings, **rows[at].params}) for at in shown]
-    return _trials(model, summary.metric, told, [rows[at] for at in shown], shown.index(chosen))
+    names = [show.text_of({**rows[at].settings, **rows[at].params}) for at in shown]
+    return _trials(model, summary.metric, names, [rows[at] for at in shown], shown.index(chosen))
 
 
 def path_section(model: Model) -> Section | None:
@@ -87,9 +87,9 @@ def path_section(model: Model) -> Section | None:
         return None
     along = path_profiles(model, PROFILES)
     assert along is not None
-    told = [f"{path.parameter} {value:.4g}" for value in path.values]
+    names = [f"{path.parameter} {value:.4g}" for value in path.values]
     return Section(
-        curve=_trials(model, path.metric, told, path.points, path.chosen),
+        curve=_trials(model, path.metric, names, path.points, path.chosen),
         parameter=path.parameter,
         values=along.values,
         whole=all(isinstance(value, int) for value in path.values),
@@ -98,7 +98,7 @@ def path_section(model: Model) -> Section | None:
 
 
 def _trials(
-    model: Model, metric: str, told: Sequence[str], rows: Sequence[Any], chosen: int
+    model: Model, metric: str, names: Sequence[str], rows: Sequence[Any], chosen: int
 ) -> Section:
     """Points of a search or a path, told in words, and which documents they are measured on."""
     dev, split = (None, None) if model.summary is None else (model.summary.dev, model.summary.split)
@@ -109,7 +109,7 @@ def _trials(
         how=f"{how} in {split.parts} parts" if split and split.kind == "cv" else how,
         tried=[
             Section(settings=words, features=row.nonzero, value=row.metrics[metric])
-            for words, row in zip(told, rows, strict=True)
+            for words, row in zip(names, rows, strict=True)
         ],
         chosen=chosen,
     )
@@ -347,13 +347,13 @@ def telling_words(explanation: Explanation, top: int) -> tuple[tuple[str, float]
     Where there is none, by what the characters in every word add to the score.
     """
     text, inside = explanation.text, _word_around(explanation.text)
-    found: Any = [it for it in explanation.words if not (inside(it.start) or inside(it.end))]
-    if not any(word.value > 0 for word in found):
-        found = _parts(explanation, ())
+    units: Any = [it for it in explanation.words if not (inside(it.start) or inside(it.end))]
+    if not any(word.value > 0 for word in units):
+        units = _parts(explanation, ())
     sums: dict[str, float] = {}
-    for one in found:
-        words = " ".join(text[one.start : one.end].split()).casefold()
-        sums[words] = sums.get(words, 0.0) + one.value
+    for unit in units:
+        words = " ".join(text[unit.start : unit.end].split()).casefold()
+        sums[words] = sums.get(words, 0.0) + unit.value
     ranked = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
     return tuple(pair for pair in ranked[:top] if pair[1] > 0)
 
@@ -382,8 +382,8 @@ def _sentences(explanation: Explanation, passages: Int64s | None) -> list[Sectio
         return [_line(0.0, start=0, end=len(text), marked=bool(spans))]
     boundaries = [0, *(sentence.start for sentence in scores[1:]), len(text)]
     return [
-        _line(**{**one._asdict(), "start": start, "end": end}, marked=_touches(one, spans))
-        for one, (start, end) in zip(scores, itertools.pairwise(boundaries), strict=True)
+        _line(**{**score._asdict(), "start": start, "end": end}, marked=_touches(score, spans))
+        for score, (start, end) in zip(scores, itertools.pairwise(boundaries), strict=True)
     ]
 
 
@@ -402,8 +402,8 @@ def _within_budget(
     size = 0
     for number in sorted(range(len(sentences)), key=lambda it: -abs(sentences[it].removal or 0.0)):
         # A part takes room of its own on the page, however short it is.
-        own = max(sentences[number].end - sentences[number].start, PART * counts[number])
-        size += min(own, LINE_CHARACTERS)
+        cost = max(sentences[number].end - sentences[number].start, PART * counts[number])
+        size += min(cost, LINE_CHARACTERS)
         # The first is shown however long it is: an empty document would explain nothing.
         if chosen and size > characters:
             break
@@ -696,8 +696,8 @@ def selected_documents(model: Model, refits: Refits) -> tuple[Section, ...]:
                 for one in it.sentences
             ]
             if len({sentence.selected for sentence in sentences}) > 1:
-                told = {"where": refits.corpus.where(row), "label": label, "predicted": it.label}
-                selected.append(Section(**told, sentences=sentences))
+                facts = {"where": refits.corpus.where(row), "label": label, "predicted": it.label}
+                selected.append(Section(**facts, sentences=sentences))
     return tuple(selected)
 
 
@@ -717,13 +717,13 @@ def suspected_of(model: Model, refits: Refits) -> Section | None:
     if y.ndim == 1:  # in the order of times the earliest documents are predicted by none
         labels = np.unique(y)
         probabilities, y = probabilities[:, labels], np.searchsorted(labels, y)
-    told = suspects(probabilities, y, [task.labels[code] for code in labels.tolist()])
+    descriptions = suspects(probabilities, y, [task.labels[code] for code in labels.tolist()])
     listed = []
-    for at in list(told)[:SUSPECTS_SHOWN]:
+    for at in list(descriptions)[:SUSPECTS_SHOWN]:
         row = int(refits.rows[at])
         text = refits.corpus.texts[row]
         if not isinstance(text, str):
             return None
         where = place_of(refits.corpus, row) or f"document {row + 1}"
-        listed.append(Section(where=where, told=told[at], preview=preview(text)))
-    return Section(count=len(told), total=len(refits.rows), listed=listed)
+        listed.append(Section(where=where, told=descriptions[at], preview=preview(text)))
+    return Section(count=len(descriptions), total=len(refits.rows), listed=listed)

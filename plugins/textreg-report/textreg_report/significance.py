@@ -143,7 +143,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
     result = np.empty(len(p))
     result[order] = np.minimum(steps, 1.0)
-    return [float(one) for one in result]
+    return [float(value) for value in result]
 
 
 def p_text(p: float) -> str:
@@ -167,7 +167,7 @@ def bootstrap(
     Results depend on the seed and the order of the corpora only.
     """
     random = np.random.default_rng(seed)
-    differences = np.mean([one.differences(random, resamples) for one in corpora], axis=0)
+    differences = np.mean([corpus.differences(random, resamples) for corpus in corpora], axis=0)
     low, high = np.quantile(differences, (0.025, 0.975), axis=0).tolist()
     return tuple(map(Interval, low, high))
 

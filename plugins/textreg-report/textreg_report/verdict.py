@@ -66,9 +66,9 @@ def often(
     # Under the hypothesis, some is Binomial(of, overall).
     p = significance.holm([significance.share_test(*pair, overall) for pair in counts.values()])
     above = [
-        (name, (some, of))
-        for (name, (some, of)), value in zip(counts.items(), p, strict=True)
-        if value <= ALPHA and some > overall * of
+        (name, (count, of))
+        for (name, (count, of)), value in zip(counts.items(), p, strict=True)
+        if value <= ALPHA and count > overall * of
     ]
     return sorted(above, key=lambda item: (-item[1][0], item[0]))
 
@@ -167,13 +167,13 @@ def _beside_other(other: Versus) -> str:
         )
     if other.p is not None and other.won == other.lost == 0:
         return f"It is right on the same documents as {other.name}."
-    told = {
+    phrase = {
         "better": f"Better than {other.name}",
         "worse": f"Worse than {other.name}",
         "level": f"No measurable difference from {other.name}",
     }[other.verdict]
     rest = ": keep the other one" if other.verdict == "worse" else ""
-    return f"{told} in {other.metric} ({figures}){rest}."
+    return f"{phrase} in {other.metric} ({figures}){rest}."
 
 
 def versus_constant(predictions: Predictions, trained: Mapping[str, float]) -> Versus | None:
@@ -218,9 +218,9 @@ def errors_in_words(scores: Section) -> str:
     weak = often(missed, overall)
     if not weak:
         return "It misses no label measurably more often than the others."
-    told = [f"{quoted(it)}, found {share_of(of - count, of)}" for it, (count, of) in weak[:WEAK]]
+    phrases = [f"{quoted(it)}, found {share_of(of - count, of)}" for it, (count, of) in weak[:WEAK]]
     rest = f"; and {len(weak) - WEAK:,} more labels" if len(weak) > WEAK else ""
-    return f"Labels that it misses most: {'; '.join(told)}{rest}."
+    return f"Labels that it misses most: {'; '.join(phrases)}{rest}."
 
 
 # Share of the documents that are called the least sure.
@@ -311,9 +311,9 @@ def of_labels(sure: Floats, y_pred: Int64s, names: Sequence[str]) -> Iterator[st
     """The answers that are measurably often among the least sure."""
     least = least_places(sure)
     parts = {name: y_pred == code for code, name in enumerate(names)}
-    told = [f"{quoted(it)} ({some:,} of {of:,})" for it, (some, of) in often_wrong(parts, least)]
-    if told:
-        yield f"It is most often unsure where it answers {listed(told[:3])}."
+    phrases = [f"{quoted(it)} ({n:,} of {of:,})" for it, (n, of) in often_wrong(parts, least)]
+    if phrases:
+        yield f"It is most often unsure where it answers {listed(phrases[:3])}."
 
 
 def of_probabilities(own: Floats, right: Bools) -> str:
@@ -321,9 +321,9 @@ def of_probabilities(own: Floats, right: Bools) -> str:
     mean, observed = float(own.mean()), int(right.sum())
     low, high = wilson(observed, len(right))
     # Calibrated on average if the mean probability is in the interval of the share observed.
-    told = "too high" if mean > high else "too low" if mean < low else ""
+    bias = "too high" if mean > high else "too low" if mean < low else ""
     return (
-        f"Its probabilities are {told or 'neither measurably too high nor too low'}: "
+        f"Its probabilities are {bias or 'neither measurably too high nor too low'}: "
         f"{share(mean, 1)} on average, where {share(observed / len(right), 1)} are right "
         f"({page.fixed(100 * low, 1)} to {page.fixed(100 * high, 1)})."
     )
@@ -388,15 +388,15 @@ def verdict_of(  # noqa: PLR0913  # what it is made from
     model, result = predictions.model, scores.result
     # Training documents of every label, or the mean number, from the model file.
     constant = versus_constant(predictions, {} if model.summary is None else model.summary.labels)
-    told = list(quality(scores, constant, against))
+    statements = list(quality(scores, constant, against))
     if evidence is not None:
-        told.append(evidence_in_words(evidence))
+        statements.append(evidence_in_words(evidence))
     if model.summary is not None and not model.summary.converged:
-        told.append(NOT_CONVERGED)
+        statements.append(NOT_CONVERGED)
     selective = result.selective if isinstance(result, Evaluation) else None
     return Section(
         tone="unclear" if constant is None else constant.verdict,
-        quality=told,
+        quality=statements,
         errors=errors_in_words(scores),
         confusions=tuple(confusions),
         unsure=list(unsure(predictions, sure, unknown, selective)),
@@ -407,13 +407,13 @@ def verdict_of(  # noqa: PLR0913  # what it is made from
 def evidence_in_words(evidence: Section) -> str:
     """Whether the sentence with the most evidence is a marked one more often than by chance."""
     top, chance = evidence.means["top_1"], evidence.marked_sentences
-    told, beside = "do not measurably agree with", "and chance would give"
+    verb, beside = "do not measurably agree with", "and chance would give"
     if top.low > chance:
-        told, beside = "agree with", "where chance would give"
+        verb, beside = "agree with", "where chance would give"
     elif top.high < chance:
-        told, beside = "are not", "less often than chance would give,"
+        verb, beside = "are not", "less often than chance would give,"
     return (
-        f"Its reasons {told} those of people: its strongest sentence is one that they marked in "
+        f"Its reasons {verb} those of people: its strongest sentence is one that they marked in "
         f"{share(top.value)} of {documents(evidence.documents)} ({share(top.low)} to "
         f"{share(top.high)}), {beside} {share(chance)}."
     )
@@ -492,12 +492,12 @@ def calibrated(predictions: Predictions) -> Iterator[Suggestion]:
     if n < ENOUGH_TO_HALVE:
         return
     scores, y = predictions.scores[known], predictions.y_true[known]
-    own = np.arange(n), y.astype(np.int64)
-    now, then = task.log_probabilities(scores, model.calibration)[own], np.empty(n)
+    true_cells = np.arange(n), y.astype(np.int64)
+    now, then = task.log_probabilities(scores, model.calibration)[true_cells], np.empty(n)
     # As above: the gain in log-likelihood is of documents that the temperature has not seen.
     for choosing, rows in halves(n):
         calibration = task.calibrate("temperature", scores[choosing], y[choosing])
-        then[rows] = task.log_probabilities(scores, calibration)[own][rows]
+        then[rows] = task.log_probabilities(scores, calibration)[true_cells][rows]
     gain = page.mean_of("gain", then - now)
     if gain.low is not None and gain.low > 0:
         yield Suggestion(
@@ -593,7 +593,7 @@ SEEN = {
 def _advice(result: CheckResult, which: str, out_of_fold: bool) -> Iterator[Suggestion]:
     """A suggestion for each finding. which: documents it is about."""
     for finding in result.findings:
-        where = [os.path.basename(one.where) for one in finding.examples[:LISTED] if one.where]
+        where = [os.path.basename(case.where) for case in finding.examples[:LISTED] if case.where]
         places = f", such as {listed(where)}" if where else ""
         copied = out_of_fold and finding.name.endswith("duplicates")
         wrong = copied or finding.name in SEEN or finding.name == "giveaway-columns"
@@ -633,10 +633,10 @@ def more_documents(refits: Refits, n: int) -> Iterator[Suggestion]:
     gains = {}
     for code, label in enumerate(task.labels):
         if task.multilabel:
-            own, first, second = (it[:, code].astype(bool) for it in (y, *answers))
+            of_label, first, second = (it[:, code].astype(bool) for it in (y, *answers))
         else:
-            own, (first, second) = y == code, (it == y for it in answers)
-        won, lost = own & first & ~second, own & ~first & second
+            of_label, (first, second) = y == code, (it == y for it in answers)
+        won, lost = of_label & first & ~second, of_label & ~first & second
         gains[label] = int(won.sum()), int(lost.sum())
     yield from learning_still(gains, beside("half of them", task, y, *answers), n / len(y))
 
@@ -659,8 +659,8 @@ def learning_still(
         if value <= ALPHA and first > second
     }
     clear = sorted(more, key=lambda label: (-more[label], label))[:LABELS_GAINING]
-    told = [f"{quoted(label)} (+{more[label]:,})" for label in clear]
-    most = f", most for {listed(told)}" if told else ", for no label measurably more than others"
+    words = [f"{quoted(label)} (+{more[label]:,})" for label in clear]
+    most = f", most for {listed(words)}" if words else ", for no label measurably more than others"
     above = f"above all of {listed([quoted(label) for label in clear])}"
     yield Suggestion(
         f"Add training documents, {above if 0 < len(more) < len(gains) else 'of all labels'}.",
