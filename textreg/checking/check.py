@@ -149,7 +149,7 @@ def check_corpus(  # noqa: PLR0913  # its options are its interface
     counts = Counter[str]() if numbers else count_labels(documents)
     rows_of = same_texts(documents.texts)
     scripts, script_counts = scripts_of(documents)
-    found: list[Finding] = [
+    findings: list[Finding] = [
         *_unreadable(documents, remedy),
         *text_findings(documents),
         rare_scripts(documents, scripts, script_counts),
@@ -159,22 +159,22 @@ def check_corpus(  # noqa: PLR0913  # its options are its interface
     if not columns and documents.labels is not None and settings.wants("giveaway-columns"):
         unchecked.append(Unchecked("giveaway-columns", "there are no further columns"))
     if columns and documents.labels is not None:
-        found.append(giveaway_columns(documents, columns))
+        findings.append(giveaway_columns(documents, columns))
     if numbers and documents.labels is not None:
-        found.append(not_numbers(documents))
+        findings.append(not_numbers(documents))
     if counts:
-        found += label_findings(documents, counts)
+        findings += label_findings(documents, counts)
         if other is not None and other.labels is not None:
-            found.append(labels_of_one(documents, other))
+            findings.append(labels_of_one(documents, other))
         if settings.wants("suspected-labels"):
             # A variant of its label is no wrong one.
-            one = Documents(with_labels(corpus, label_variants(counts)), settings)
-            judged = out_of_sample(one, rows_of, progress)
+            unified = Documents(with_labels(corpus, label_variants(counts)), settings)
+            judged = out_of_sample(unified, rows_of, progress)
             if judged is None:
                 unchecked.append(Unchecked("suspected-labels", TOO_FEW))
             else:
-                found.append(suspected_labels(one, judged))
-    kept = [one for one in found if one.count and settings.wants(one.name)]
+                findings.append(suspected_labels(unified, judged))
+    wanted = [finding for finding in findings if finding.count and settings.wants(finding.name)]
     return CheckResult(
         title=title,
         documents=len(documents),
@@ -184,7 +184,7 @@ def check_corpus(  # noqa: PLR0913  # its options are its interface
         scripts=tuple(script_counts.most_common()),
         # The worst level first, and of one level the largest share.
         findings=tuple(
-            sorted(kept, key=lambda one: (LEVELS.index(one.level), -one.share, one.name))
+            sorted(wanted, key=lambda one: (LEVELS.index(one.level), -one.share, one.name))
         ),
         unchecked=tuple(unchecked),
     )
@@ -206,7 +206,7 @@ def _unreadable(documents: Documents, remedy: str) -> Iterator[Finding]:
     skipped = documents.corpus.skipped
     if not len(skipped):
         return
-    reasons = tuple((one.reason, one.rows) for one in skipped.by_reason())
+    reasons = tuple((group.reason, group.rows) for group in skipped.by_reason())
     shown = list(zip(skipped, range(documents.settings.examples), strict=False))
     examples = tuple(Example(row.where, "", row.problem) for row, _ in shown)
     what = "not readable: " + "; ".join(f"{rows:,} {why}" for why, rows in reasons)

@@ -101,8 +101,8 @@ def near_findings(
     sets = _sets(documents.tokens, texts)
     if other is not None:
         # Texts of both are not near the same but the same.
-        own = {plain(text): row for row, text in enumerate(other.texts)}
-        more = [row for text, row in own.items() if not is_missing(text) and text not in rows_of]
+        second = {plain(text): row for row, text in enumerate(other.texts)}
+        more = [row for text, row in second.items() if not is_missing(text) and text not in rows_of]
         sets += _sets(other.tokens, more)
         texts += [n + row for row in more]
     keys = np.array(texts, dtype=np.int64)
@@ -154,14 +154,14 @@ def _sets(tokens: Tokens, rows: Sequence[int]) -> list[NDArray[np.uint32]]:
     for row in rows:
         words = word_hash[ids[ptr[row] : ptr[row + 1]]]
         joined = words[:-1] * _MIX[0] + words[1:] * _MIX[1]
-        both = np.concatenate([words, joined >> np.uint64(32)])
-        sets.append(np.unique(both.astype(np.uint32)))
+        hashes = np.concatenate([words, joined >> np.uint64(32)])
+        sets.append(np.unique(hashes.astype(np.uint32)))
     return sets
 
 
 def _candidates(sets: Sequence[NDArray[np.uint32]], least: float) -> set[tuple[int, int]]:
     """Pairs of sets that share a band of their signatures."""
-    full = [index for index, one in enumerate(sets) if len(one)]
+    full = [index for index, hashes in enumerate(sets) if len(hashes)]
     if len(full) < 2:
         return set()
     from datasketch import MinHash
@@ -169,14 +169,14 @@ def _candidates(sets: Sequence[NDArray[np.uint32]], least: float) -> set[tuple[i
     empty = MinHash(num_perm=HASHES, hashfunc=int)
     signatures = np.empty((len(full), HASHES), dtype=np.uint64)
     for place, index in enumerate(full):
-        one = empty.copy()
-        one.update_batch(sets[index].tolist())
-        signatures[place] = one.hashvalues
+        signature = empty.copy()
+        signature.update_batch(sets[index].tolist())
+        signatures[place] = signature.hashvalues
     # An order of the sets alone: of equal ones, which is the first makes no difference.
     contents = [hashlib.sha1(sets[index].tobytes()).digest() for index in full]
     order = np.array(sorted(range(len(full)), key=contents.__getitem__))
     rows = _rows_of_a_band(least)
-    found: set[tuple[int, int]] = set()
+    pairs: set[tuple[int, int]] = set()
     for start in range(0, HASHES - rows + 1, rows):
         band = np.ascontiguousarray(signatures[order, start : start + rows])
         _, code = np.unique(band, axis=0, return_inverse=True)
@@ -185,8 +185,8 @@ def _candidates(sets: Sequence[NDArray[np.uint32]], least: float) -> set[tuple[i
         for bucket in np.split(ranked, ends):
             if len(bucket) > 1:
                 members = [full[int(order[place])] for place in bucket]
-                found.update((min(pair), max(pair)) for pair in _compared(members))
-    return found
+                pairs.update((min(pair), max(pair)) for pair in _compared(members))
+    return pairs
 
 
 def _compared(members: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -225,8 +225,8 @@ def _near_overlap(documents: Documents, other: Documents, pairs: Int64s) -> Find
     near: dict[str, str] = {}
     for group in _groups(pairs):
         if group[0] < n <= group[-1]:
-            own = [row for row in group if row < n]
-            place = f"is near {documents.placed(own)}"
+            first_rows = [row for row in group if row < n]
+            place = f"is near {documents.placed(first_rows)}"
             near |= {plain(other.texts[row - n]): place for row in group if row >= n}
     texts = map(plain, other.texts) if near else ()
     places = {row: near[text] for row, text in enumerate(texts) if text in near}

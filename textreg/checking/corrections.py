@@ -31,7 +31,7 @@ def corrected(
     corpus, changes = table.corpus, list[Change]()
     several = corpus.multilabel
     labels = list(corpus.labels) if corpus.labels is not None else [None] * len(corpus)
-    each = (it for own in labels if own is not None for it in (own if several else (own,)))
+    each = (it for names in labels if names is not None for it in (names if several else (names,)))
     label_map = label_variants(Counter(each))
     text_col, label_col = (corpus.column_names.get(role, role) for role in ("text", "label"))
     changes += [(row.where, "row left out", row.problem, "") for row in corpus.skipped]

@@ -270,8 +270,8 @@ class CheckResult(Displayed):
     def whys(self) -> dict[str, list[str]]:
         """The names of what was not looked for, by the reason."""
         whys: dict[str, list[str]] = {}
-        for one in self.unchecked:
-            whys.setdefault(one.why, []).append(one.name)
+        for unchecked in self.unchecked:
+            whys.setdefault(unchecked.why, []).append(unchecked.name)
         return whys
 
     def headline(self) -> str:
@@ -281,17 +281,17 @@ class CheckResult(Displayed):
 
     def tables(self) -> list[Table]:
         """A row for each finding, and for each reason why something was not looked for."""
-        found = [(it.name, it.level, it.count, it.unit, it.what, it.advice) for it in self.findings]
+        rows = [(it.name, it.level, it.count, it.unit, it.what, it.advice) for it in self.findings]
         whys = [(", ".join(names), why) for why, names in self.whys.items()]
         heads = ("finding", "level", "count", "of", "what was found", "what to do")
         return [
-            *([("", [heads, *found])] if found else []),
+            *([("", [heads, *rows])] if rows else []),
             *([("not looked for", [("findings", "why"), *whys])] if whys else []),
         ]
 
     def find(self, name: str) -> Finding | None:
         """The finding of this name; None if there is none."""
-        return next((one for one in self.findings if one.name == name), None)
+        return next((finding for finding in self.findings if finding.name == name), None)
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values for JSON."""
@@ -303,7 +303,7 @@ class CheckResult(Displayed):
             "words": self.lengths._asdict(),
             "scripts": dict(self.scripts),
             "findings": [finding.to_dict() for finding in self.findings],
-            "unchecked": [one._asdict() for one in self.unchecked],
+            "unchecked": [unchecked._asdict() for unchecked in self.unchecked],
         }
 
 
@@ -546,9 +546,9 @@ def _long(documents: Documents) -> Finding:
     far = np.flatnonzero((words > FAR * max(1, median)) & (words >= LONG))
     longest = far[np.argsort(-words[far], kind="stable")].tolist()
     what = f"far longer than the median document, of {median:,} words"
-    told = "{:,} words".format
+    describe = "{:,} words".format
     return documents.finding(
-        "long-texts", longest, what, lambda row: told(words[row]), median=median
+        "long-texts", longest, what, lambda row: describe(words[row]), median=median
     )
 
 
@@ -567,8 +567,8 @@ def _broken(documents: Documents) -> Finding:
     kinds: Counter[str] = Counter()
     shown: dict[int, str] = {}
     for row, text in enumerate(documents.texts):
-        if found := _damage(text):
-            kind, place = found
+        if damage := _damage(text):
+            kind, place = damage
             kinds[kind] += 1
             shown[row] = f"{kind}: {text[max(0, place - 15) : place + 15]}"
     listed = tuple(kinds.most_common())

@@ -67,7 +67,7 @@ def label_findings(documents: Documents, counts: Counter[str]) -> Iterator[Findi
     shown = examples(names[::-1])
     what = f"fewer than {LEAST} documents: {_counted(rare)}"
     yield Finding("rare-labels", len(rare), len(counts), shown, what, {"labels": tuple(rare)})
-    frequent = [one for one in ranked if one[1] >= LEAST]
+    frequent = [pair for pair in ranked if pair[1] >= LEAST]
     if len(frequent) > 1 and frequent[0][1] >= TIMES * frequent[-1][1]:
         (most, many), (least, few) = frequent[0], frequent[-1]
         what = f"the label '{most}', {many / few:,.0f} times as many as '{least}' ({few:,})"
@@ -137,8 +137,8 @@ def _first_rows(documents: Documents) -> dict[str, int]:
     rows: dict[str, int] = {}
     several = documents.corpus.multilabel
     for row, label in enumerate(documents.labels or ()):
-        for one in label if several else (str(label),):
-            rows.setdefault(one, row)
+        for name in label if several else (str(label),):
+            rows.setdefault(name, row)
     return rows
 
 
@@ -189,14 +189,14 @@ def out_of_sample(
         text_of[copies] = text
     labels = [it if corpus.multilabel else (str(it),) for it in documents.labels or ()]
     texts_of: dict[str, set[int]] = {}
-    for own, text in zip(labels, text_of.tolist(), strict=True):
-        for label in own if text >= 0 else ():
+    for names, text in zip(labels, text_of.tolist(), strict=True):
+        for label in names if text >= 0 else ():
             texts_of.setdefault(label, set()).add(text)
-    kept = {label for label, texts in texts_of.items() if len(texts) >= FOLDS}
-    if len(kept) < 2:
+    usable = {label for label, texts in texts_of.items() if len(texts) >= FOLDS}
+    if len(usable) < 2:
         return None
     rows = np.array(
-        [row for row, own in enumerate(labels) if text_of[row] >= 0 and kept.issuperset(own)]
+        [row for row, names in enumerate(labels) if text_of[row] >= 0 and usable.issuperset(names)]
     )
     task = TASKS[Multilabel.name if corpus.multilabel else Classification.name]
     known = [labels[row] if corpus.multilabel else labels[row][0] for row in rows]
@@ -212,8 +212,8 @@ def out_of_sample(
 
 def suspected_labels(documents: Documents, found: OutOfSample) -> Finding:
     """The documents whose labels the probabilities contradict."""
-    told = suspects(found.probabilities, found.y, found.labels)
-    rows = {int(found.rows[at]): why for at, why in told.items()}
+    reasons = suspects(found.probabilities, found.y, found.labels)
+    rows = {int(found.rows[at]): why for at, why in reasons.items()}
     if found.y.ndim == 1:
         right = found.probabilities.argmax(axis=1) == found.y
     else:
@@ -252,11 +252,11 @@ def _splits(target: Target, text_of: Int64s) -> list[Split]:
     """Folds of the different texts, each with the documents of its texts."""
     _, first, copy_of = np.unique(text_of, return_index=True, return_inverse=True)
     codes, names = target.task.memberships(target.y)
-    made = []
+    splits = []
     for split in folds(codes[first], names, FOLDS, seed=0):
         held = np.isin(copy_of.ravel(), split.held)
-        made.append(Split(np.flatnonzero(~held), np.flatnonzero(held)))
-    return made
+        splits.append(Split(np.flatnonzero(~held), np.flatnonzero(held)))
+    return splits
 
 
 # Documents from which on a column may be told to give the label away.
@@ -278,19 +278,19 @@ def giveaway_columns(documents: Documents, columns: Mapping[str, Sequence[Any]])
     """
     labels = [documents.label(row) for row in range(len(documents))]
     written = [_plain(label) for label in labels]  # in one way, whatever the case
-    found: list[tuple[str, str, float]] = []
+    giveaways: list[tuple[str, str, float]] = []
     examples: list[Example] = []
     for name, values in columns.items() if len(labels) >= FEW else ():
         plain = [_plain(value) for value in values]
-        if (told := _told(name, plain, written)) is not None:
-            found.append(told)
+        if (giveaway := _told(name, plain, written)) is not None:
+            giveaways.append(giveaway)
             value = shortened(str(values[0]))
             examples.append(documents.example(0, f"{name} {value}, label {labels[0]}"))
-    listed = first_few([f"'{name}' {how} ({share:.1%})" for name, how, share in found], NAMED)
+    listed = first_few([f"'{name}' {how} ({share:.1%})" for name, how, share in giveaways], NAMED)
     what = f"they give the label away: {listed}"
     shown = tuple(examples[: documents.settings.examples])
-    details = {"columns": tuple(found)}
-    return Finding("giveaway-columns", len(found), len(columns), shown, what, details)
+    details = {"columns": tuple(giveaways)}
+    return Finding("giveaway-columns", len(giveaways), len(columns), shown, what, details)
 
 
 def _told(name: str, values: Sequence[str], labels: Sequence[str]) -> tuple[str, str, float] | None:

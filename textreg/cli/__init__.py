@@ -67,12 +67,12 @@ class _Group(shared.OpenGroup):
         from click.shell_completion import CompletionItem
 
         commands = self.help_by_name(ctx).items()
-        found = [
+        items = [
             CompletionItem(name, help=line)
             for name, line in commands
             if name.startswith(incomplete)
         ]
-        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+        return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
 
 
 def _block(ctx: click.Context, option: click.Parameter, names: tuple[str, ...]) -> None:

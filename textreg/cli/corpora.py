@@ -46,7 +46,7 @@ CHECKING = shared.options(
         "Other documents, such as those to test on, that should have none in common with FILES.",
     ),
     shared.switch("--no-labels", "Check the texts alone."),
-    *(setting(name, one, JOBS.get(name)) for name, one in CheckSettings.declared().items()),
+    *(setting(name, param, JOBS.get(name)) for name, param in CheckSettings.declared().items()),
 )
 
 
@@ -88,7 +88,7 @@ def check(
         print_json(result.to_dict())
     else:
         _tell(result)
-    return FOUND if any({one.name, ANY} & set(fail_on) for one in result.findings) else 0
+    return FOUND if any({finding.name, ANY} & set(fail_on) for finding in result.findings) else 0
 
 
 def _corrected(
@@ -128,7 +128,7 @@ def checked(
     settings = CheckSettings(**{key: it for key, it in options.items() if it not in (None, ())})
     if no_labels and (how.label_col or how.label_sep):
         raise UsageError("--no-labels is for texts alone: leave out --label-col and --label-sep.")
-    if shared_file := next((one for one in against if one in files), None):
+    if shared_file := next((file for file in against if file in files), None):
         raise UsageError(
             f"--against {shared_file} is checked itself: name other documents, such as those to "
             "test on."
@@ -153,8 +153,8 @@ def _tell(result: CheckResult) -> None:
     click.echo(single_line(described(result.title, result.documents, result.columns)))
     if result.labels:
         listed = [f"{label} {count:,}" for label, count in result.labels]
-        some = f"{len(result.labels):,}: " if len(result.labels) > NAMED else ""
-        click.echo(single_line(f"labels: {some}{first_few(listed, NAMED)}"))
+        how_many = f"{len(result.labels):,}: " if len(result.labels) > NAMED else ""
+        click.echo(single_line(f"labels: {how_many}{first_few(listed, NAMED)}"))
     lengths = result.lengths
     click.echo(
         f"words in a document: median {lengths.median:,}, nine tenths have up to "

@@ -29,13 +29,13 @@ from textreg.terminal import json_line, printable, single_line, visible
 def split_sources(sources: Sequence[str]) -> tuple[list[str], str | None]:
     """Further models, and what is to be explained, if it is named."""
     models = [path for path in sources if exists(path) and container.is_container(Path(path))]
-    others = [source for source in sources if source not in models]
-    if len(others) > 1:
+    to_explain = [source for source in sources if source not in models]
+    if len(to_explain) > 1:
         raise UsageError(
-            f"'{single_line(others[1])}' is one text, file or model too many: give several texts "
-            "with --text, once for each."
+            f"'{single_line(to_explain[1])}' is one text, file or model too many: give several "
+            "texts with --text, once for each."
         )
-    return models, next(iter(others), None)
+    return models, next(iter(to_explain), None)
 
 
 def load_by_name(paths: Sequence[str], taken: Collection[str] = ()) -> dict[str, Model]:
@@ -55,12 +55,12 @@ def load_by_name(paths: Sequence[str], taken: Collection[str] = ()) -> dict[str,
 
 def _print(table: explaining.sentences.RemovalTable) -> None:
     click.echo(explaining.sentences.title_of(table))
-    rows = [[*(single_line(one.model) for one in table.columns), ""]]
-    rows.append([*(single_line(one.predicted) for one in table.columns), "(predicted)"])
+    rows = [[*(single_line(column.model) for column in table.columns), ""]]
+    rows.append([*(single_line(column.predicted) for column in table.columns), "(predicted)"])
     for sentence, numbers in explaining.sentences.marked_rows(table, "  {}", "* {}"):
         rows.append([*numbers, printable(sentence)])
     print_table(rows, indent="  ", right=[True] * len(table.columns) + [False])
-    if any(one.selected is not None for one in table.columns):
+    if any(column.selected is not None for column in table.columns):
         click.echo("* selected: a feature of the sentence has a weight")
     for note in explaining.sentences.notes_of(table):
         click.echo(note)
@@ -156,8 +156,8 @@ def _print_path(path: explaining.PathProfiles) -> None:
     heads = [f"{path.values[at]:.3g}{'*' if at == path.chosen else ''}" for at in points]
     click.echo(f"\nweights along {path.parameter} (* is the model)")
     rows = [
-        (visible(one.feature), one.label, *(f"{one.weights[at]:.2f}" for at in points))
-        for one in path.profiles
+        (visible(profile.feature), profile.label, *(f"{profile.weights[at]:.2f}" for at in points))
+        for profile in path.profiles
     ]
     print_table(
         [("FEATURE", "FOR", *heads), *rows],
@@ -169,11 +169,11 @@ def _print_path(path: explaining.PathProfiles) -> None:
 def _print_linked(linked: Sequence[explaining.LinkedFeature]) -> None:
     if linked:
         click.echo("\nlinked features and their pull on a weight (share of links x weight)")
-    for one in linked:
+    for node in linked:
         pulls = ", ".join(
-            f"{visible(near.feature)} {near.pull:+.3f}" for near in one.neighbors[:SHOWN]
+            f"{visible(near.feature)} {near.pull:+.3f}" for near in node.neighbors[:SHOWN]
         )
-        line = f"  {visible(one.feature)} {one.weight:+.3f} for {one.label}: {pulls or 'none'}"
+        line = f"  {visible(node.feature)} {node.weight:+.3f} for {node.label}: {pulls or 'none'}"
         click.echo(printable(line))
 
 
@@ -236,9 +236,9 @@ def command(
     weight, what is typical of each label, the order of entry of a pursuit, the neighbors of
     features in a network, and the weights along the path that textreg train --path keeps.
     """
-    others, source = split_sources(sources)
-    if others:
-        _compare([model, *others], source, how, training, asked)
+    other_models, source = split_sources(sources)
+    if other_models:
+        _compare([model, *other_models], source, how, training, asked)
         return
     if asked.form in explaining.sentences.FORMATS:
         raise UsageError(f"--format {asked.form} compares several models: name another model.")
@@ -274,11 +274,11 @@ def _placed(
 ) -> Iterator[tuple[dict[str, Any], explaining.Explanation]]:
     """Explanations with where their documents stand; a document may have one for each label."""
     place, text, labels = dict[str, Any](), None, set[str]()
-    for each in explanations:
-        if each.text != text or each.of in labels:
-            place, text, labels = next(places), each.text, set()
-        labels.add(each.of)
-        yield place, each
+    for explanation in explanations:
+        if explanation.text != text or explanation.of in labels:
+            place, text, labels = next(places), explanation.text, set()
+        labels.add(explanation.of)
+        yield place, explanation
 
 
 def _compare(
@@ -343,8 +343,8 @@ def _documents(
         return iter(how.given(texts)), repeat({})
     path = source or "-"
     inputs.check_named([path], "explain")
-    one, other = tee(_placed_texts(how.records([path])))
-    return (text for text, _ in one), (place for _, place in other)
+    for_texts, for_places = tee(_placed_texts(how.records([path])))
+    return (text for text, _ in for_texts), (place for _, place in for_places)
 
 
 # Usual names of a column of ids.
@@ -371,10 +371,10 @@ def _print_explanations(
     """Print explanations for people, with an empty line between them."""
     # Otherwise there are colors where a terminal shows them.
     color = False if os.environ.get("NO_COLOR") else bool(os.environ.get("FORCE_COLOR")) or None
-    for number, (place, each) in enumerate(explanations):
+    for number, (place, explanation) in enumerate(explanations):
         where = ", ".join(f"{key} {single_line(str(it))}" for key, it in place.items())
         heading = [where] if where else []
-        lines = ["", *heading, *_lines(each, top, has_probabilities)][not number :]
+        lines = ["", *heading, *_lines(explanation, top, has_probabilities)][not number :]
         click.echo("\n".join(lines), color=color)
 
 

@@ -122,10 +122,10 @@ class Reading(NamedTuple):
             and not (name == "text_col" and fields)
         }
         source = None if model.summary is None else model.summary.source
-        kept = {} if source is None else source.reading
+        stored = {} if source is None else source.reading
         for name in ("decimal", "label_map"):
-            if getattr(how, name) is None and name in kept:
-                likely[name] = pairs_of(kept[name])
+            if getattr(how, name) is None and name in stored:
+                likely[name] = pairs_of(stored[name])
         return how._replace(**likely)
 
     def given(self, texts: Sequence[str]) -> list[str]:
@@ -231,9 +231,9 @@ class Reading(NamedTuple):
 
         full: whether to wait for full batches from a pipe.
         """
-        told, how = "", {**self._how(), "on_error": self.on_error or "stop"}
+        guess, how = "", {**self._how(), "on_error": self.on_error or "stop"}
         for batch in readers.stream_records(files, text_col=self.text_col, full=full, **how):
-            told = _tell_guess(batch.documents, told)
+            guess = _tell_guess(batch.documents, guess)
             yield batch
 
     def _how(self) -> dict[str, Any]:
@@ -246,9 +246,9 @@ def pairs_of(items: Iterable[str]) -> dict[str, str]:
     return {name: value for name, _, value in (str(item).rpartition("=") for item in items)}
 
 
-def _decimals(ctx: click.Context, option: click.Parameter, given: Sequence[str]) -> Any:
+def _decimals(ctx: click.Context, option: click.Parameter, values: Sequence[str]) -> Any:
     """Decimal marks by the names of columns; None where there are none."""
-    marks = pairs_of(given)
+    marks = pairs_of(values)
     try:
         check_decimals(marks)
     except UsageError as error:
@@ -265,10 +265,10 @@ _DECIMAL = repeated(
 )
 
 
-def _label_map(ctx: click.Context, option: click.Parameter, given: Sequence[str]) -> Any:
+def _label_map(ctx: click.Context, option: click.Parameter, values: Sequence[str]) -> Any:
     """Labels that stand for others, of files and of the command line; None without any."""
     labels: dict[str, str] = {}
-    for item in given:
+    for item in values:
         if "=" in item and not source.exists(item):
             labels |= pairs_of([item])
             continue
@@ -367,8 +367,8 @@ def reading(
         def called(*args: Any, how: Reading, **given: Any) -> Any:
             if fields:
                 texts = how.text_col or ()
-                others = [given.pop(name) for name in FIELD_OPTIONS[1:]]
-                parsed = parse_fields(texts, *others)
+                field_options = [given.pop(name) for name in FIELD_OPTIONS[1:]]
+                parsed = parse_fields(texts, *field_options)
                 text_col = texts[0] if texts and not parsed else None
                 how = how._replace(text_col=text_col, fields=parsed)
             return command(*args, how=how, **given)
@@ -486,10 +486,10 @@ def _told(corpus: Corpus, files: Sequence[str], tell: bool) -> Corpus:
     return corpus
 
 
-def _tell_guess(corpus: Corpus, told: str) -> str:
-    """Say on standard error which encoding was guessed, unless that was ``told``."""
+def _tell_guess(corpus: Corpus, previous: str) -> str:
+    """Say on standard error which encoding was guessed, unless it is ``previous``."""
     guess = corpus.columns.get("encoding", "")
-    if guess != told:
+    if guess != previous:
         click.echo(f"encoding = {guess}", err=True)
     return guess
 

@@ -77,8 +77,8 @@ class PartsCommand(Command):
         return [*super().get_params(ctx), *added]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        own = [param for param in super().get_params(ctx) if isinstance(param, click.Option)]
-        for heading, options in [("Options", own), *ctx.meta.get(_SECTIONS, ())]:
+        own_params = [param for param in super().get_params(ctx) if isinstance(param, click.Option)]
+        for heading, options in [("Options", own_params), *ctx.meta.get(_SECTIONS, ())]:
             records = [option.get_help_record(ctx) for option in options]
             if shown := [record for record in records if record is not None]:
                 with formatter.section(heading):
@@ -113,8 +113,8 @@ def _options(
     flags = {name: flag_of(f"{prefix}_{name}") for name in part.declared()}
     given = {name: values[flag] for name, flag in flags.items() if flag in values}
     declared = part.declared(**given).items()
-    made = [option_of(f"{prefix}_{name}", parameter) for name, parameter in declared]
-    return [click.Option(names, **attributes) for names, attributes in made]
+    specs = [option_of(f"{prefix}_{name}", parameter) for name, parameter in declared]
+    return [click.Option(names, **attributes) for names, attributes in specs]
 
 
 def option_of(key: str, declared: Param, default: Any = None) -> tuple[list[str], dict[str, Any]]:
@@ -200,8 +200,8 @@ def _split(ctx: click.Context, option: click.Parameter, text: str | None) -> Any
     name = option.name or ""
     first, colon, second = text.partition(":")
     if name == "unknown" and colon:
-        found = _UNKNOWN_RULE.fullmatch(text)  # a label may have colons, too
-        first, second = found.groups() if found else (first, second)
+        match = _UNKNOWN_RULE.fullmatch(text)  # a label may have colons, too
+        first, second = match.groups() if match else (first, second)
         parse_unknown_rule(second)
     if colon:
         if not (first and second):
@@ -298,7 +298,7 @@ def without(lower: Options, upper: Options) -> Options:
 
     Another regularizer, say, comes without the parameters of the first, and its groups.
     """
-    gone = {*upper, *(other for key in upper for other in _INSTEAD.get(key, ()))}
+    gone = {*upper, *(replaced for key in upper for replaced in _INSTEAD.get(key, ()))}
     space = _space(lower.get("search_space"))
     gone |= {*_space(upper.get("search_space"))}
     for key in PREFIXES:
@@ -306,15 +306,15 @@ def without(lower: Options, upper: Options) -> Options:
         if key in upper and _short(upper[key].value) != _short(
             lower.get(key, Given(usual, "")).value
         ):
-            gone |= {one for one in lower if one.startswith(f"{key}_")}
+            gone |= {name for name in lower if name.startswith(f"{key}_")}
             if key == "reg" and lower:
                 gone |= _unused(upper[key].value, lower)
-            gone |= {one for one in space if one.startswith(f"{key}_")}
-    left = {key: it for key, it in lower.items() if key not in gone}
-    if "search_space" in left:
+            gone |= {name for name in space if name.startswith(f"{key}_")}
+    remaining = {key: it for key, it in lower.items() if key not in gone}
+    if "search_space" in remaining:
         searched = {key: values for key, values in space.items() if key not in gone}
-        left["search_space"] = lower["search_space"]._replace(value=searched)
-    return left
+        remaining["search_space"] = lower["search_space"]._replace(value=searched)
+    return remaining
 
 
 def _space(it: Given | None) -> dict[str, Any]:
@@ -336,7 +336,7 @@ def _unused(name: str, options: Options) -> set[str]:
     needs = registry.find("regularizer", as_named("reg", name)).needs
     used = {"groups": ("groups",), "graph": ("graph", "groups")}.get(needs, ())
     unused = {key for key in ("groups", "graph") if key not in used}
-    more = {one for one in options if one.startswith(tuple(f"{key}_" for key in unused))}
+    more = {option for option in options if option.startswith(tuple(f"{key}_" for key in unused))}
     return unused | more | ({"unlabeled"} if "graph" in unused else set())
 
 
@@ -350,8 +350,8 @@ def texts_of(it: Given, key: str, most: int | None = None) -> list[str]:
 
 def wrong(key: str, it: Given, expected: str) -> UsageError:
     flag = key.replace("_", "-")
-    own = f' Parameters of a part stand beside it: {flag} = "NAME" and {flag}-PARAMETER = ...'
-    more = own if isinstance(it.value, dict) and key in PREFIXES else ""
+    hint = f' Parameters of a part stand beside it: {flag} = "NAME" and {flag}-PARAMETER = ...'
+    more = hint if isinstance(it.value, dict) and key in PREFIXES else ""
     return UsageError(f"{it.file}: {flag} is {expected}, not {it.value!r:.60}.{more}")
 
 

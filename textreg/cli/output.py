@@ -45,8 +45,8 @@ def print_table(
         right = [not isinstance(value, str) for value in rows[-1]]
     for row in cells:
         padded = [
-            one.rjust(width) if to_right else one.ljust(width)
-            for one, width, to_right in zip(row, widths, right, strict=True)
+            text.rjust(width) if to_right else text.ljust(width)
+            for text, width, to_right in zip(row, widths, right, strict=True)
         ]
         click.echo((indent + "  ".join(padded)).rstrip())
 

@@ -35,12 +35,12 @@ def list_plugins(load: bool = False, as_json: bool = False) -> None:
     it is loaded. A plugin for another version is never imported. The exit code is always 0; that of
     textreg plugins doctor is 1 if a plugin is broken.
     """
-    found = registry.listing(load=load)
+    listing = registry.listing(load=load)
     if as_json:
-        output.print_json([asdict(info) for info in found])
+        output.print_json([asdict(info) for info in listing])
         return
     rows = [["NAME", "KIND", "FROM", "API", "IMPORT", "STATUS"]]
-    for info in found:
+    for info in listing:
         api = "" if info.api is None else str(info.api)
         seconds = "" if info.seconds is None else f"{info.seconds:.3f} s"
         source = f"{info.distribution} {info.version}".strip() or info.file or "this process"
@@ -49,7 +49,7 @@ def list_plugins(load: bool = False, as_json: bool = False) -> None:
         for row in rows:
             del row[4]  # what was not imported took no time
     output.print_table(rows)
-    if broken := [info.name for info in found if info.status.startswith("broken")]:
+    if broken := [info.name for info in listing if info.status.startswith("broken")]:
         what = "plugin is" if len(broken) == 1 else "plugins are"
         click.echo()
         click.echo(

@@ -158,19 +158,19 @@ def command(
     if texts:
         corpus = Corpus(how.given(texts))
         records: list[Mapping[str, Any]] = [{"text": text} for text in texts]
-        given: Iterable[RecordBatch] = [RecordBatch(corpus, records, {"text": None})]
+        batches: Iterable[RecordBatch] = [RecordBatch(corpus, records, {"text": None})]
     elif workers.reads:
-        given = workers.score_files(loaded, how, files or ["-"], records=output.tabular)
+        batches = workers.score_files(loaded, how, files or ["-"], records=output.tabular)
     else:
         fixed = form not in ("lines", "jsonl") or output.out is not None
-        given = how.records(files or ["-"], full=fixed)
+        batches = how.records(files or ["-"], full=fixed)
     kind = Document if output.as_json else FORMS[form]
     options: dict[str, Any] = {"ids": output.id_col, "prefix": output.prefix or ""}
     options |= {"reasons": how.on_error == "skip", "label_sep": how.label_sep or ""}
     options |= {"excel": output.separator}
     with opened(output.out, form) as out:
         table = kind(answers, out, **options)
-        for batch in answers.to(given):
+        for batch in answers.to(batches):
             table.add(batch)
             if output.out is None and not output.as_json:
                 answers.written += batch.rows
@@ -181,8 +181,8 @@ def command(
         print_json({"model": model, "predictions": table.document})
     if output.out is not None:
         click.echo(f"saved {output.out} ({answers.rows:,} rows)")
-    if told := answers.told():
-        click.echo(f"Error: {told}", err=True)
+    if message := answers.told():
+        click.echo(f"Error: {message}", err=True)
         return SOME_UNREADABLE
     return 0
 
@@ -298,14 +298,14 @@ def _tell_evaluation(
     if isinstance(result, evaluation.RegressionEvaluation):
         return
     click.echo()
-    (_, by_label), *others = result.tables()
+    (_, by_label), *tables = result.tables()
     print_table(by_label, right=[False] + [True] * (len(by_label[0]) - 1))
     if result.unknown:
         unknown = first_few([single_line(label) for label in result.unknown], MAX_UNKNOWN)
         click.echo(f"unknown to the model, so counted as errors: {unknown}")
     if isinstance(result, evaluation.Evaluation) and result.selective is not None:
         _tell_selective(result.selective)
-    for title, rows in others:
+    for title, rows in tables:
         click.echo(f"\n{title}")
         print_table(rows)
 

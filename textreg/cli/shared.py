@@ -102,29 +102,29 @@ def results_only(*, to_the_end: bool) -> Iterator[None]:
     standard error, too. to_the_end: so it stays until the end of the process, where functions run
     that plugins registered with ``atexit``; otherwise standard output is as before afterwards.
     """
-    given, kept = sys.stdout, None
+    given, descriptor = sys.stdout, None
     if descriptor_of(given) == 1 and descriptor_of(sys.stderr) == 2:
         given.flush()
-        kept = os.dup(1)
+        descriptor = os.dup(1)
         os.dup2(2, 1)
     out = given
-    if kept is not None:  # as a stream that is buffered and encoded as the other one
+    if descriptor is not None:  # as a stream that is buffered and encoded as the other one
         by_line = getattr(given, "line_buffering", False) or getattr(given, "write_through", False)
         how = 1 if by_line else -1, given.encoding, given.errors
-        out = open(kept, "w", *how)  # noqa: SIM115  # closed below
+        out = open(descriptor, "w", *how)  # noqa: SIM115  # closed below
     if given is not None and sys.stderr is not None:
         sys.stdout = Results(out)
     try:
         yield
     finally:
         sys.stdout = sys.stderr if to_the_end and sys.stderr is not None else given
-        if kept is not None:
+        if descriptor is not None:
             with suppress(OSError):  # an error of writing was raised by the flush before
                 out.flush()
             with suppress(OSError):
                 given.flush()
             if not to_the_end:
-                os.dup2(kept, 1)
+                os.dup2(descriptor, 1)
             with suppress(OSError):
                 out.close()
 
@@ -424,8 +424,8 @@ class _Names(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generi
         from click.shell_completion import CompletionItem
 
         before, comma, begun = incomplete.rpartition(",")
-        found = [name for name in self.names if name.startswith(begun)]
-        return [CompletionItem(f"{before}{comma}{name}") for name in found]
+        names = [name for name in self.names if name.startswith(begun)]
+        return [CompletionItem(f"{before}{comma}{name}") for name in names]
 
 
 def _complete(param: click.Parameter) -> None:
@@ -496,8 +496,8 @@ class OpenGroup(Command, click.Group):
         if name not in known and (":" in name or satellite_of("command", self._full(name))):
             registry.find("command", self._full(name))
         elif name not in known:
-            others = errors.alternatives(name, known)
-            raise click.UsageError(f"no command '{name}'.{others}", ctx)
+            alternatives = errors.alternatives(name, known)
+            raise click.UsageError(f"no command '{name}'.{alternatives}", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -153,11 +153,11 @@ def command(model: str, top: int, what: What, as_json: bool) -> None:
     with --coefficients, --errors or --sentences how these change along it.
     """
     if what.digest:
-        found = container.file_digest(Path(model))
+        digest = container.file_digest(Path(model))
         if as_json:
-            output.print_json({"model": model, "sha256": found})
+            output.print_json({"model": model, "sha256": digest})
         else:
-            click.echo(f"{found}  {model}")
+            click.echo(f"{digest}  {model}")
         return
     loaded = storage.load_model(model, tokenizer=what.sentences is not None)
     if what.command:
@@ -227,7 +227,7 @@ def facts_of(model: Model) -> dict[str, Any]:
         if summary.unsmoothed is not None:
             facts["unsmoothed"] = plain["unsmoothed"]
         if summary.updates:
-            facts["updates"] = [output.added_text(one) for one in summary.updates]
+            facts["updates"] = [output.added_text(update) for update in summary.updates]
     return facts
 
 
@@ -262,10 +262,10 @@ def _feature_facts(encoder: AnyEncoder) -> dict[str, Any]:
         return {"tokenizer": _tokenizer(encoder.parts), "vectorizer": encoder.vectorizer.params()}
     facts: dict[str, Any] = {"fields": {field.name: field.kind for field in encoder.fields}}
     for field in encoder.fields:
-        own = [part for part in encoder.parts if part.field == field]
+        parts = [part for part in encoder.parts if part.field == field]
         if field.kind == "text":
-            facts[f"tokenizer of {field.name}"] = _tokenizer(own)
-            facts[f"vectorizer of {field.name}"] = own[0].vectorizer.params()
+            facts[f"tokenizer of {field.name}"] = _tokenizer(parts)
+            facts[f"vectorizer of {field.name}"] = parts[0].vectorizer.params()
     return facts
 
 

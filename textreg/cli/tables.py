@@ -120,8 +120,8 @@ class Answers:
     def kinds(self) -> dict[str, type]:
         """The columns of answers: ``str``, ``float``, or ``list`` for lists of labels."""
         task = self.model.task
-        one = str if task.discrete else float
-        kinds: dict[str, type] = {PREDICTED: list if self.multilabel else one}
+        single = str if task.discrete else float
+        kinds: dict[str, type] = {PREDICTED: list if self.multilabel else single}
         for place in range(1, self.top + 1):
             kinds |= {f"top_{place}": str, f"score_{place}": float}
             kinds |= {f"proba_{place}": float} if self.proba else {}
@@ -300,7 +300,7 @@ class Table:
         self._known.update(new)
         if self._ids:
             if first and (missing := [name for name in self._ids if name not in new]):
-                name, listed = missing[0], first_few([shortened(one) for one in new], 20)
+                name, listed = missing[0], first_few([shortened(column) for column in new], 20)
                 raise UsageError(
                     f"--id-col: no column '{name}'.{did_you_mean(name.lower(), new)} There "
                     f"are: {listed}."
@@ -338,9 +338,9 @@ class Lines(Table):
             out.write("\t".join(map(_field, names)) + "\n")
 
     def add(self, batch: AnswerBatch) -> None:
-        predicted, *others = self.cells(batch)[:1] if self._plain else self.cells(batch)
+        predicted, *other_columns = self.cells(batch)[:1] if self._plain else self.cells(batch)
         columns = [list(map(self._text, predicted))]
-        for values in others:
+        for values in other_columns:
             columns.append([f"{x:.6f}" if isinstance(x, float) else self._text(x) for x in values])
         self.out.writelines("\t".join(cells) + "\n" for cells in zip(*columns, strict=True))
         self.out.flush()  # a program that feeds us through a pipe may wait for the answer
@@ -458,9 +458,9 @@ def _plain(name: str, value: Any) -> Any:
     if isinstance(value, bytes):
         raise _binary(name)
     if isinstance(value, dict):
-        return {str(key): _plain(name, one) for key, one in value.items()}
+        return {str(key): _plain(name, item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(name, one) for one in value]
+        return [_plain(name, item) for item in value]
     return value if value is None or isinstance(value, (str, int)) else str(value)
 
 
@@ -496,7 +496,7 @@ class Parquet(Table):
     def write(self, batch: AnswerBatch) -> None:
         self._waiting.append(batch)
         known = self._schema is not None or None not in self.input.values()
-        if not known and sum(one.rows for one in self._waiting) < SAMPLE:
+        if not known and sum(pending.rows for pending in self._waiting) < SAMPLE:
             return
         self._convert()
         if sum(map(len, self._group)) >= GROUP:
@@ -540,10 +540,10 @@ class Parquet(Table):
         if kind is not None:
             return arrow.string() if kind is str else kind
         try:
-            found = arrow.array([value for value in values if value is not None]).type
+            inferred = arrow.array([value for value in values if value is not None]).type
         except (arrow.ArrowException, OverflowError, ValueError):  # of several kinds: as JSON
             return arrow.string()
-        return arrow.string() if arrow.types.is_null(found) else found
+        return arrow.string() if arrow.types.is_null(inferred) else inferred
 
     def _array(self, field: Any, values: Sequence[Any]) -> Any:
         """Values of one column, from row ``_first`` on, in the type of the column."""
@@ -679,19 +679,19 @@ def form_of(form: str | None, out: str | None) -> str:
     packing = packing_of_name(out)
     name = out.lower() if packing is None else out.lower().removesuffix(packing.ending)
     ending = PurePath(name).suffix
-    told = next((known for known, endings in ENDINGS.items() if ending in endings), None)
-    if form is None and told is None:
+    implied = next((known for known, endings in ENDINGS.items() if ending in endings), None)
+    if form is None and implied is None:
         known = ", ".join(endings[0] for endings in ENDINGS.values())
         raise UsageError(
             f"-o {out}: no format has the ending '{ending}': name one with --format, or end the "
             f"name with one of {known}."
         )
-    if form is not None and told not in (None, form):
+    if form is not None and implied not in (None, form):
         raise UsageError(
-            f"--format {form} does not fit the name {out}, which has the ending of {told}: leave "
-            "out --format, or name another file."
+            f"--format {form} does not fit the name {out}, which has the ending of {implied}: "
+            "leave out --format, or name another file."
         )
-    chosen = form or told or ""
+    chosen = form or implied or ""
     if chosen in BINARY and packing is not None:
         raise UsageError(
             f"-o {out}: {BINARY[chosen]} is compressed already: leave out {packing.ending}."

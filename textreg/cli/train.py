@@ -116,10 +116,10 @@ def command(
         columns = {key for key in theirs if key.endswith("_col")}
         corpus = read_as(how, columns, like or "", files, tell=out.talk, texts=texts)
         readers = {"dev": (dev, how.training), "unlabeled": (unlabeled, how.unlabeled)}
-        for key, (others, read) in readers.items():
+        for key, (paths, read) in readers.items():
             try:
-                if others:
-                    training = training.replace(**{key: read(others, tell=out.talk)})
+                if paths:
+                    training = training.replace(**{key: read(paths, tell=out.talk)})
             except UsageError as error:
                 if key not in theirs:
                     raise
@@ -289,18 +289,18 @@ def _columns(how: Reading, model: Model) -> tuple[Reading, set[str]]:
     Groups and times only where documents are held out.
     """
     source = summary_of(model).source
-    kept = {} if source is None else dict(source.reading)
+    stored = {} if source is None else dict(source.reading)
     names = ["text_col", "label_col", "weight_col", "label_sep", "encoding"]
     names += ["group_col", "time_col"] if holds_out(model) else []
     names += ["evidence_col"] if model.summary is not None and model.summary.marks else []
-    own = {
-        key: kept[key]
+    inherited = {
+        key: stored[key]
         for key in names
-        if key in kept
+        if key in stored
         and getattr(how, key) is None
         and not (key == "text_col" and model.encoder.fields)
     }
-    return how._replace(**own), {key for key in own if key.endswith("_col")}
+    return how._replace(**inherited), {key for key in inherited if key.endswith("_col")}
 
 
 SPLIT_TITLES = {"dev": "--dev", "holdout": "documents held out", "cv": "cross-validation"}
@@ -330,8 +330,8 @@ def _data_lines(
     yield f"{title}: {', '.join(labels[: output.MAX_LABELS])}{more}"
     if (rare := summary.rare) is not None and rare.label is not None:
         joined = [single_line(f"{label} {count:,}") for label, count in rare.labels.items()]
-        told = first_few(joined, output.MAX_LABELS)
-        yield f"joined into {single_line(rare.label)}: {len(rare.labels):,} labels, {told}"
+        listed = first_few(joined, output.MAX_LABELS)
+        yield f"joined into {single_line(rare.label)}: {len(rare.labels):,} labels, {listed}"
     yield f"features: {summary.features:,} ({seconds['features']:.1f} s)"
     if blocks := summary.blocks:
         yield f"blocks: {blocks.blocks:,}, read {blocks.passes:,} times by the fit"
@@ -449,13 +449,13 @@ def _search_lines(
             f"{key} {it:g}" if isinstance(it, float) else f"{key} {it}"
             for key, it in chosen.items()
         )
-        others = "; ".join(
+        rivals = "; ".join(
             f"{name} at best {point.metrics[metric]:.3f}"
             + (f", accuracy {point.metrics['accuracy']:.3f}" if "accuracy" in point.metrics else "")
             for name, point in best.items()
             if name != summary.reg.name
         )
-        yield f"chosen: {line.removeprefix('reg ')}" + (f" ({others})" if others else "")
+        yield f"chosen: {line.removeprefix('reg ')}" + (f" ({rivals})" if rivals else "")
     if choice.rule != "best":
         yield _choice_line(choice, metric, summary.search, split, dev)
     yield f"{split.kind}: {measures(json_records.to_json(dev))}"

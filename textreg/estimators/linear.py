@@ -183,13 +183,13 @@ class LinearEstimator(PartsEstimator):
             for train, held in splitter.split(X.given, target.y, groups)
         ]
         for number, (train, _) in enumerate(splits, 1):
-            some = weights[train] > 0.0
-            if not some.any():
+            weighted = weights[train] > 0.0
+            if not weighted.any():
                 raise DataError(
                     f"split {number} of cv fits no row with a weight above 0: give other splits."
                 )
             labels = target.task.labels
-            if target.task.joint and len(np.unique(target.y[train][some])) < len(labels):
+            if target.task.joint and len(np.unique(target.y[train][weighted])) < len(labels):
                 raise DataError(
                     f"split {number} of cv has no row to fit of one of the {len(labels)} classes, "
                     "which softmax fits together: give more rows of it, fewer parts (cv), or leave "

@@ -350,13 +350,13 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         """The classes that the model has, which are kept as ``classes_`` with their places."""
         known = self.model_.labels  # not all that y has, if labels of few texts are left out
         names = [str(label) for label in classes.tolist()]
-        kept = classes[np.isin(names, known)]
+        learned = classes[np.isin(names, known)]
         if self.rare_label in known and self.rare_label not in names:
-            kept = np.unique(np.concatenate([kept, rare]))
-        self.classes_ = kept
+            learned = np.unique(np.concatenate([learned, rare]))
+        self.classes_ = learned
         # The model sorts its labels as strings: "10" comes before "9".
-        self._order = np.array([known.index(str(label)) for label in kept.tolist()])
-        return kept
+        self._order = np.array([known.index(str(label)) for label in learned.tolist()])
+        return learned
 
     @property
     def _several(self) -> bool:

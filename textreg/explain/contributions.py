@@ -223,7 +223,7 @@ def sentence_of(model: Model, texts: Documents, document_ptr: Int64s, sentence: 
     d = int(np.searchsorted(document_ptr, sentence, side="right")) - 1
     (text,) = check_texts([texts[d]])
     words = [part.words([text], spans=True) for part in first_of_texts(model.encoder)]
-    spans = [own.sentence_spans for own in words if own.sentence_spans is not None]
+    spans = [tokens.sentence_spans for tokens in words if tokens.sentence_spans is not None]
     start, end = np.concatenate(spans)[sentence - int(document_ptr[d])].tolist()
     return text[start:end]
 
@@ -260,8 +260,8 @@ def explain(
     """
     if of is not None:
         model.task.side(of)
-    given: Any = texts if isinstance(texts, Iterator) else model.encoder.documents(texts)  # type: ignore[arg-type]
-    return _explain(model, iter(given), of)
+    documents: Any = texts if isinstance(texts, Iterator) else model.encoder.documents(texts)  # type: ignore[arg-type]
+    return _explain(model, iter(documents), of)
 
 
 def _explain(model: Model, texts: Iterator[Any], of: str | None) -> Iterator[Explanation]:
@@ -321,7 +321,7 @@ def _explain_batch(model: Model, documents: Documents, of: str | None) -> Iterat
     batch = explained_batch(model, documents, of)
     task, texts, scores = model.task, batch.texts, batch.scores
     answers = task.answers(model.decide(scores))
-    labels = [task.text(one) if task.multilabel else str(one) for one in answers]
+    labels = [task.text(answer) if task.multilabel else str(answer) for answer in answers]
     table = task.as_table(scores)
 
     removals = removals_of(model, batch)
@@ -375,8 +375,8 @@ def _sentence_scores(
     """The sentences of every document."""
     occurrences = batch.occurrences
     values = np.zeros(len(occurrences.spans))
-    for part, own in zip(occurrences.parts, batch.values, strict=True):
-        values += sums(part.sentence, own, len(values))
+    for part, part_values in zip(occurrences.parts, batch.values, strict=True):
+        values += sums(part.sentence, part_values, len(values))
     figures = np.stack([values, removals, batch.evidence().of_sentences], axis=1).tolist()
     rows = zip(occurrences.spans.tolist(), figures, occurrences.fields(), strict=True)
     every = [
@@ -393,12 +393,12 @@ def _words(model: Model, batch: ExplainedBatch) -> Iterator[tuple[Word, ...]]:
     inferred = model.inferred
     every: list[Word] = []
     documents: list[Int64s] = []
-    for part, own in zip(occurrences.parts, values, strict=True):
-        shown, features = np.flatnonzero(own), part.features
+    for part, part_values in zip(occurrences.parts, values, strict=True):
+        shown, features = np.flatnonzero(part_values), part.features
         assert features.spans is not None
         ids = features.ids[shown]
         columns = ids if part.encoder.columns is None else part.encoder.column_of[ids]
-        added = zip((columns + part.first).tolist(), own[shown].tolist(), strict=True)
+        added = zip((columns + part.first).tolist(), part_values[shown].tolist(), strict=True)
         spans = features.spans[shown].tolist()
         every += [
             Word(start, end, names[column], value, bool(inferred[column]))

@@ -96,7 +96,7 @@ class Occurrences:
             return cls._of_parts(parts, texts)
         by_field = [[it for it in parts if it[0].field == field] for field in encoder.fields]
         names = [field.name for field in encoder.fields]
-        return _merged([cls._of_parts(own, texts) for own in by_field], names)
+        return _merged([cls._of_parts(field_parts, texts) for field_parts in by_field], names)
 
     @classmethod
     def _of_parts(cls, encoders: Sequence[tuple[Encoder, int]], texts: Documents) -> Occurrences:
@@ -105,44 +105,44 @@ class Occurrences:
         features = [part.features(own) for (part, _), own in zip(encoders, words, strict=True)]
         document_ptr, spans, moved = _sentences(words)
         parts = []
-        for number, ((part, first), own, found) in enumerate(
+        for number, ((part, first), tokens, feature_tokens) in enumerate(
             zip(encoders, words, features, strict=True)
         ):
             if number == 0:
-                sentence = moved[row_of(found.sentence_ptr)]
-                word_sentence = moved[row_of(own.sentence_ptr)]
+                sentence = moved[row_of(feature_tokens.sentence_ptr)]
+                word_sentence = moved[row_of(tokens.sentence_ptr)]
             else:
-                sentence = _sentence_at(found, document_ptr, spans)
-                word_sentence = _sentence_at(own, document_ptr, spans)
-            parts.append(Part(part, first, own, found, sentence, word_sentence))
+                sentence = _sentence_at(feature_tokens, document_ptr, spans)
+                word_sentence = _sentence_at(tokens, document_ptr, spans)
+            parts.append(Part(part, first, tokens, feature_tokens, sentence, word_sentence))
         return cls(parts, document_ptr, spans)
 
 
-def _merged(found: Sequence[Occurrences], names: Sequence[str]) -> Occurrences:
+def _merged(fields: Sequence[Occurrences], names: Sequence[str]) -> Occurrences:
     """Those of several fields as one: the sentences of a document are those of its fields."""
-    counts = np.array([np.diff(one.document_ptr) for one in found])
+    counts = np.array([np.diff(field.document_ptr) for field in fields])
     document_ptr = offsets_of(counts.sum(axis=0))
     begins = document_ptr[:-1] + np.cumsum(counts, axis=0) - counts
     spans = np.empty((int(document_ptr[-1]), 2), dtype=np.int32)
     field_of = [""] * len(spans)
     parts: list[Part] = []
-    for name, one, begin, count in zip(names, found, begins, counts, strict=True):
-        moved = np.arange(len(one.spans)) + np.repeat(begin - one.document_ptr[:-1], count)
-        spans[moved] = one.spans
+    for name, field, begin, count in zip(names, fields, begins, counts, strict=True):
+        moved = np.arange(len(field.spans)) + np.repeat(begin - field.document_ptr[:-1], count)
+        spans[moved] = field.spans
         for at in moved.tolist():
             field_of[at] = name
         parts += [
             part._replace(sentence=moved[part.sentence], word_sentence=moved[part.word_sentence])
-            for part in one.parts
+            for part in field.parts
         ]
     return Occurrences(parts, document_ptr, spans, field_of)
 
 
 def _sentences(words: Sequence[Tokens]) -> tuple[Int64s, Int32s, Int64s]:
     """Offsets of documents, spans of sentences, and the new number of each of the first's own."""
-    own, *others = words
-    assert own.sentence_spans is not None
-    counts = np.diff(own.document_ptr)
+    first, *others = words
+    assert first.sentence_spans is not None
+    counts = np.diff(first.document_ptr)
     added = counts == 0
     low = np.full(len(counts), np.iinfo(np.int32).max, dtype=np.int32)
     high = np.zeros(len(counts), dtype=np.int32)
@@ -153,9 +153,9 @@ def _sentences(words: Sequence[Tokens]) -> tuple[Int64s, Int32s, Int64s]:
         np.maximum.at(high, document, other.spans[:, 1])
     added &= high > 0
     document_ptr = offsets_of(counts + added)
-    moved = np.arange(own.n_sentences) + np.cumsum(added)[row_of(own.document_ptr)]
+    moved = np.arange(first.n_sentences) + np.cumsum(added)[row_of(first.document_ptr)]
     spans = np.empty((int(document_ptr[-1]), 2), dtype=np.int32)
-    spans[moved] = own.sentence_spans
+    spans[moved] = first.sentence_spans
     spans[document_ptr[:-1][added]] = np.stack([low[added], high[added]], axis=1)
     return document_ptr, spans, moved
 
@@ -243,15 +243,14 @@ def evidence_of(
     Evidence
     """
     tokens, token_ptr = _tokens(texts)
-    own = sentences or occurrences
+    sentences = sentences or occurrences
     of_score = _token_values(occurrences, values, tokens, token_ptr)
     squares = np.maximum(of_score, 0.0) ** 2
     document = row_of(token_ptr)
-    inside = np.diff(own.document_ptr)[document] > 0
-    home = sentence_at(
-        document[inside], (tokens[inside, 1] - 1).astype(np.int32), own.document_ptr, own.spans
-    )
-    n_sentences = len(own.spans)
+    inside = np.diff(sentences.document_ptr)[document] > 0
+    last = (tokens[inside, 1] - 1).astype(np.int32)
+    home = sentence_at(document[inside], last, sentences.document_ptr, sentences.spans)
+    n_sentences = len(sentences.spans)
     lengths = np.bincount(home, minlength=n_sentences)
     around = sums(home, _around(squares, token_ptr)[inside], n_sentences)
     of_sentences = np.sqrt(sums(home, squares[inside], n_sentences) / (lengths + SHRINKAGE))
@@ -264,8 +263,8 @@ def evidence_of(
         tokens=tokens,
         token_ptr=token_ptr,
         of_tokens=of_tokens,
-        sentences=own.spans.astype(np.int64),
-        sentence_ptr=own.document_ptr,
+        sentences=sentences.spans.astype(np.int64),
+        sentence_ptr=sentences.document_ptr,
         of_sentences=of_sentences,
         values=of_score,
         sentence=sentence,
@@ -274,9 +273,9 @@ def evidence_of(
 
 def _tokens(texts: Sequence[str]) -> tuple[Int64s, Int64s]:
     """Spans of the tokens of all texts, and the offsets of every text in them."""
-    found = [[match.span() for match in _TOKEN.finditer(text)] for text in texts]
-    ptr = offsets_of([len(own) for own in found])
-    spans = [span for own in found for span in own]
+    by_text = [[match.span() for match in _TOKEN.finditer(text)] for text in texts]
+    ptr = offsets_of([len(matches) for matches in by_text])
+    spans = [span for matches in by_text for span in matches]
     return np.array(spans, dtype=np.int64).reshape(-1, 2), ptr
 
 
@@ -286,7 +285,7 @@ def _token_values(
     """(tokens,) what the occurrences on each add to the score: (V1)."""
     starts, ends = tokens.T + row_of(token_ptr) * _FAR
     total = np.zeros(len(tokens))
-    for part, own in zip(occurrences.parts, values, strict=True):
+    for part, part_values in zip(occurrences.parts, values, strict=True):
         assert part.features.spans is not None
         base = row_of(part.features.token_document_ptr) * _FAR
         first = np.searchsorted(ends, base + part.features.spans[:, 0], side="right")
@@ -294,7 +293,7 @@ def _token_values(
         touched = np.maximum(after - first, 0)  # a feature may be of blanks alone
         begins = np.cumsum(touched) - touched
         token = np.repeat(first - begins, touched) + np.arange(int(touched.sum()))
-        total += sums(token, np.repeat(own / np.maximum(touched, 1), touched), len(tokens))
+        total += sums(token, np.repeat(part_values / np.maximum(touched, 1), touched), len(tokens))
     return total
 
 
@@ -359,8 +358,8 @@ def scores_without(occurrences: Occurrences, weights: Floats, intercepts: Floats
     """
     scores = np.repeat(intercepts[:, None], len(occurrences.spans), axis=1)
     for part in occurrences.parts:
-        own = weights[:, part.first : part.first + len(part.encoder.names)]
-        scores += _part_without(part, occurrences, own)
+        part_weights = weights[:, part.first : part.first + len(part.encoder.names)]
+        scores += _part_without(part, occurrences, part_weights)
     return scores
 
 
@@ -416,18 +415,18 @@ def _changes(
     ids: Int32s, sentence_ptr: Int64s, document_ptr: Int64s, size: int, weighting: Weighting
 ) -> _Change:
     """The change for occurrences ``ids`` of ``size`` features."""
-    ptr, own, own_counts = text_counts.count(ids, sentence_ptr, size)
+    ptr, sentence_features, sentence_counts = text_counts.count(ids, sentence_ptr, size)
     whole_ptr, features, counts = text_counts.count(ids, sentence_ptr[document_ptr], size)
     sentence, document = row_of(ptr), row_of(whole_ptr)
     home = row_of(document_ptr)[sentence]
-    entry = np.searchsorted(document * size + features, home * size + own)
+    entry = np.searchsorted(document * size + features, home * size + sentence_features)
     return _Change(
         document=document,
         feature=features.astype(np.int64),
         before=weighting.values(counts),
         sentence=sentence,
         entry=entry,
-        after=weighting.values(counts[entry] - own_counts),
+        after=weighting.values(counts[entry] - sentence_counts),
     )
 
 

@@ -566,15 +566,15 @@ def _neighbors(
         if links is None:
             continue
         row = slice(int(links.indptr[j]), int(links.indptr[j + 1]))
-        others, strength = links.indices[row], links.data[row]
+        columns, strength = links.indices[row], links.data[row]
         total = strength.sum()
-        for other, link in zip(others.tolist(), strength.tolist(), strict=True):
-            if other < graph.n_features:  # virtual features have no weight in the model
+        for column, link in zip(columns.tolist(), strength.tolist(), strict=True):
+            if column < graph.n_features:  # virtual features have no weight in the model
                 # sandler2008, section 2: the penalty draws w_j to the mean of the weights of its
                 # neighbors, with links that are normalized to a sum of one.
-                share, weight = link / total, float(weights[other])
-                neighbors.append(Neighbor(names[other], share, weight, sign * share * weight))
-    return tuple(sorted(neighbors, key=lambda one: (-abs(one.pull), one.feature))[:top])
+                share, weight = link / total, float(weights[column])
+                neighbors.append(Neighbor(names[column], share, weight, sign * share * weight))
+    return tuple(sorted(neighbors, key=lambda linked: (-abs(linked.pull), linked.feature))[:top])
 
 
 def _notes(model: Model, summary: TrainingSummary, unlabeled: bool, parts: bool) -> tuple[str, ...]:

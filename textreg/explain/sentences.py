@@ -86,14 +86,14 @@ class RemovalTable:
         sentences = []
         for row, (start, end) in enumerate(self.spans):
             by_model = {}
-            for one in self.columns:
-                by_model[one.model] = {"removal": one.removals[row]}
-                if one.selected is not None:
-                    by_model[one.model]["selected"] = one.selected[row]
+            for column in self.columns:
+                by_model[column.model] = {"removal": column.removals[row]}
+                if column.selected is not None:
+                    by_model[column.model]["selected"] = column.selected[row]
             sentences.append({"start": start, "end": end, "models": by_model})
         models = [
-            {"name": one.model, "label": one.predicted, "log_odds": one.log_odds}
-            for one in self.columns
+            {"name": column.model, "label": column.predicted, "log_odds": column.log_odds}
+            for column in self.columns
         ]
         return {"text": self.text, "of": self.of, "models": models, "sentences": sentences}
 
@@ -236,13 +236,13 @@ _LATEX = str.maketrans(
 def title_of(table: RemovalTable) -> str:
     """What the numbers of a table are."""
     of = f" of {single_line(table.of)}" if table.of else ""
-    what = "log-odds" if any(one.log_odds for one in table.columns) else "score"
+    what = "log-odds" if any(column.log_odds for column in table.columns) else "score"
     return f"{what}{of} lost without each sentence"
 
 
 def notes_of(table: RemovalTable) -> Iterator[str]:
     """How to read the numbers that differ from the others."""
-    plain = [single_line(one.model) for one in table.columns if not one.log_odds]
+    plain = [single_line(column.model) for column in table.columns if not column.log_odds]
     if plain and len(plain) < len(table.columns):
         yield f"without probabilities, so the loss is that of the score: {', '.join(plain)}"
 
@@ -256,8 +256,8 @@ def marked_rows(table: RemovalTable, plain: str, marked: str) -> Iterator[tuple[
     """Each sentence with its numbers in the form ``plain``, or ``marked`` where it is selected."""
     for row, sentence in enumerate(table.sentences):
         numbers = [
-            (marked if is_selected(one, row) else plain).format(f"{one.removals[row]:+.3f}")
-            for one in table.columns
+            (marked if is_selected(column, row) else plain).format(f"{column.removals[row]:+.3f}")
+            for column in table.columns
         ]
         yield sentence, numbers
 
@@ -270,18 +270,18 @@ def as_csv(tables: Iterable[RemovalTable]) -> Iterator[str]:
     for number, table in enumerate(tables, start=1):
         if number == 1:
             heads = [
-                f"{one.model} {what}"
-                for one in table.columns
-                for what in ("log-odds" if one.log_odds else "score", "selected")
+                f"{column.model} {what}"
+                for column in table.columns
+                for what in ("log-odds" if column.log_odds else "score", "selected")
             ]
             yield from csv_lines([["text", "of", "start", "end", "sentence", *heads]])
         for row, ((start, end), sentence) in enumerate(
             zip(table.spans, table.sentences, strict=True)
         ):
             cells: list[object] = [number, table.of, start, end, sentence]
-            for one in table.columns:
-                marked = "" if one.selected is None else str(one.selected[row]).lower()
-                cells += [one.removals[row], marked]
+            for column in table.columns:
+                marked = "" if column.selected is None else str(column.selected[row]).lower()
+                cells += [column.removals[row], marked]
             yield from csv_lines([cells])
 
 
@@ -293,7 +293,7 @@ def as_latex(tables: Iterable[RemovalTable]) -> Iterator[str]:
             rf"\caption{{{_latex(_caption(table))}}}",
             rf"\begin{{tabular}}{{p{{0.6\linewidth}}{'r' * len(table.columns)}}}",
             r"\hline",
-            " & ".join(["Sentence", *(_latex(one.model) for one in table.columns)]) + r" \\",
+            " & ".join(["Sentence", *(_latex(column.model) for column in table.columns)]) + r" \\",
             r"\hline",
         ]
         for sentence, numbers in marked_rows(table, "${}$", r"$\mathbf{{{}}}$"):
@@ -309,7 +309,7 @@ def _latex(text: str) -> str:
 def as_html(tables: Iterable[RemovalTable]) -> Iterator[str]:
     """An HTML table for each text, numbers of selected sentences in bold."""
     for table in tables:
-        heads = "".join(f'<th scope="col">{_html(one.model)}</th>' for one in table.columns)
+        heads = "".join(f'<th scope="col">{_html(column.model)}</th>' for column in table.columns)
         lines = [
             "<table>",
             f"<caption>{_html(_caption(table))}</caption>",
@@ -328,7 +328,7 @@ def _html(text: str) -> str:
 def _caption(table: RemovalTable) -> str:
     title = title_of(table)
     parts = [title[0].upper() + title[1:]]
-    if any(one.selected is not None for one in table.columns):
+    if any(column.selected is not None for column in table.columns):
         parts.append("bold: selected, a feature of the sentence has a weight")
     return "; ".join([*parts, *notes_of(table)])
 
@@ -425,10 +425,10 @@ def _with_names(parts: Sequence[Encoder], names: Sequence[str]) -> list[Encoder]
         start = end
         while start and names[start - 1].startswith(prefix):
             start -= 1
-        own = [name.removeprefix(prefix) for name in names[start:end]]
-        idf = np.ones(len(own)) if part.weighting.idf else None
+        part_names = [name.removeprefix(prefix) for name in names[start:end]]
+        idf = np.ones(len(part_names)) if part.weighting.idf else None
         settings = part.tokenizer, part.vectorizer
-        encoders.insert(0, Encoder(*settings, own, idf, stop_words=part.stop_words))
+        encoders.insert(0, Encoder(*settings, part_names, idf, stop_words=part.stop_words))
         end = start
     return encoders
 

@@ -220,8 +220,8 @@ def joint_thresholds(scores: Floats, has_label: Bools) -> Floats:
     n = len(scores)
     size = max(1, round(SHARE * n))
     samples = (random.permutation(n)[:size] for _ in range(SUBSAMPLES))
-    found = [thresholds_of(scores[rows], has_label[rows]) for rows in samples]
-    return np.asarray(np.mean(found, axis=0))
+    by_sample = [thresholds_of(scores[rows], has_label[rows]) for rows in samples]
+    return np.asarray(np.mean(by_sample, axis=0))
 
 
 def thresholds_of(scores: Floats, has_label: Bools) -> Floats:
@@ -263,12 +263,12 @@ def _ascend(labels: dict[int, _Cuts]) -> dict[int, float]:
             if k in chosen:
                 hits -= int(cuts.hits[chosen[k]])
                 counted -= int(cuts.predicted[chosen[k]]) + cuts.positives
-            own = cuts.predicted + cuts.positives
-            macro = 2 * cuts.hits / (own + SMOOTHING) / len({*chosen, k})
-            best = int(np.argmax(2 * (cuts.hits + hits) / (own + counted) + MACRO * macro))
+            counts = cuts.predicted + cuts.positives
+            macro = 2 * cuts.hits / (counts + SMOOTHING) / len({*chosen, k})
+            best = int(np.argmax(2 * (cuts.hits + hits) / (counts + counted) + MACRO * macro))
             chosen[k] = best
             hits += int(cuts.hits[best])
-            counted += int(own[best])
+            counted += int(counts[best])
         if chosen == before:
             break
     return {k: float(labels[k].thresholds[cut]) for k, cut in chosen.items()}
@@ -475,13 +475,13 @@ class RiskCurve(NamedTuple):
         if value is not None and name == "coverage":
             return int(np.argmax(answered >= value * answered[-1] - 1e-9))
         if value is not None:
-            some = np.flatnonzero((self.sums() > 0) & (self.risk <= value))
-            return int(some[-1]) if len(some) else None
-        left = outside[-1] - outside
+            allowed = np.flatnonzero((self.sums() > 0) & (self.risk <= value))
+            return int(allowed[-1]) if len(allowed) else None
+        rejected = outside[-1] - outside
         if name == "accuracy":
-            score = self.sums(self.right) + left
+            score = self.sums(self.right) + rejected
         else:
-            score = 2 * left / (left + answered[-1] - answered + outside[-1])
+            score = 2 * rejected / (rejected + answered[-1] - answered + outside[-1])
         return int(np.flatnonzero(score >= score.max() - 1e-9)[-1])
 
     def threshold(self, place: int) -> float:
@@ -685,9 +685,9 @@ def row_loss(scores: Floats, positive: Bools, weights: Floats) -> Callable[[floa
 
     def at(temperature: float) -> float:
         rest = 0.0
-        for some in blocks:
-            logarithms = np.log1p(np.exp(sizes[some] / -temperature))
-            rest += float((weights[some] * logarithms).sum())
+        for rows in blocks:
+            logarithms = np.log1p(np.exp(sizes[rows] / -temperature))
+            rest += float((weights[rows] * logarithms).sum())
         known, more = least / temperature + rest, of_either / temperature + rest
         return float((known + one_more * more) / total)
 
@@ -736,17 +736,17 @@ def lowest(
             before = (high if best < middle else low) - best
             step = GOLDEN * before
         at = best + (step if abs(step) >= least else math.copysign(least, step))
-        found = curve(at)
-        if found <= value:
+        new_value = curve(at)
+        if new_value <= value:
             low, high = (low, best) if at < best else (best, high)
             third, of_third, second, of_second = second, of_second, best, value
-            best, value = at, found
+            best, value = at, new_value
         else:
             low, high = (at, high) if at < best else (low, at)
-            if found <= of_second or second == best:
-                third, of_third, second, of_second = second, of_second, at, found
-            elif found <= of_third or third in (best, second):
-                third, of_third = at, found
+            if new_value <= of_second or second == best:
+                third, of_third, second, of_second = second, of_second, at, new_value
+            elif new_value <= of_third or third in (best, second):
+                third, of_third = at, new_value
 
 
 def log_odds(scores: Floats) -> Floats:
@@ -831,9 +831,9 @@ def reliability(probability: Floats, came_true: Bools, of: str = "") -> Reliabil
     place = np.searchsorted(edges, probability, side="left")
     bins = []
     for b in np.unique(place).tolist():
-        here = place == b
-        count, right = int(here.sum()), int(came_true[here].sum())
-        mean = float(probability[here].mean())
+        in_bin = place == b
+        count, right = int(in_bin.sum()), int(came_true[in_bin].sum())
+        mean = float(probability[in_bin].mean())
         interval = wilson(right, count)
         bins.append(Bin(b / BINS, (b + 1) / BINS, count, mean, right / count, *interval))
     off = sum(one.documents * abs(one.probability - one.share) for one in bins)

@@ -50,11 +50,11 @@ def ranking_precision(y_true: Bools, scores: Floats) -> float:
     """
     from scipy.stats import rankdata
 
-    own = y_true.sum(axis=1)
+    n_true = y_true.sum(axis=1)
     ranks = rankdata(-scores, method="max", axis=1)
     among = rankdata(np.where(y_true, -scores, np.inf), method="max", axis=1)
-    shares = np.where(y_true, among / ranks, 0.0).sum(axis=1) / np.maximum(own, 1)
-    return float(np.where((own == 0) | (own == y_true.shape[1]), 1.0, shares).mean())
+    shares = np.where(y_true, among / ranks, 0.0).sum(axis=1) / np.maximum(n_true, 1)
+    return float(np.where((n_true == 0) | (n_true == y_true.shape[1]), 1.0, shares).mean())
 
 
 class LabelScore(NamedTuple):
@@ -151,11 +151,11 @@ class MultilabelEvaluation(_Measured):
         rows: list[Sequence[Any]] = [
             ("label", "precision", "95 % CI", "recall", "95 % CI", "F1", "95 % CI", "documents")
         ]
-        for one in self.classes:
-            intervals = one.precision_interval, one.recall_interval, one.f1_interval
+        for score in self.classes:
+            intervals = score.precision_interval, score.recall_interval, score.f1_interval
             precision, recall, f1 = (f"{low:.2f}..{high:.2f}" for low, high in intervals)
-            figures = (one.precision, precision, one.recall, recall, one.f1, f1, one.support)
-            rows.append((one.label, *figures))
+            figures = score.precision, precision, score.recall, recall, score.f1, f1, score.support
+            rows.append((score.label, *figures))
         return [("", rows)]
 
 
@@ -195,24 +195,24 @@ def evaluate_sets(
         )
     if not n:
         raise DataError("There are no documents to evaluate: give a file with labeled rows.")
-    hits, own, predicted = (it.sum(axis=0) for it in (y_true & y_pred, y_true, y_pred))
-    micro, macro = _f1(hits, own + predicted)
+    hits, support, predicted = (it.sum(axis=0) for it in (y_true & y_pred, y_true, y_pred))
+    micro, macro = _f1(hits, support + predicted)
     intervals = _f1_intervals(y_true, y_pred)
     right = int((y_true == y_pred).all(axis=1).sum())
-    both, either = (y_true & y_pred).sum(axis=1), y_true.sum(axis=1) + y_pred.sum(axis=1)
+    correct, either = (y_true & y_pred).sum(axis=1), y_true.sum(axis=1) + y_pred.sum(axis=1)
     return MultilabelEvaluation(
         documents=n,
         micro_f1=micro,
         micro_f1_interval=intervals[-2],
         macro_f1=macro,
         macro_f1_interval=intervals[-1],
-        sample_f1=float(np.where(either > 0, 2 * both / np.maximum(either, 1), 1.0).mean()),
+        sample_f1=float(np.where(either > 0, 2 * correct / np.maximum(either, 1), 1.0).mean()),
         subset_accuracy=right / n,
         subset_accuracy_interval=wilson(right, n),
         hamming_loss=float((y_true != y_pred).mean()),
         lrap=None if scores is None else ranking_precision(y_true, scores),
         classes=tuple(
-            _label_score(label, int(hits[at]), int(own[at]), int(predicted[at]), intervals[at])
+            _label_score(label, int(hits[at]), int(support[at]), int(predicted[at]), intervals[at])
             for at, label in enumerate(labels)
         ),
         log_loss=log_loss,
@@ -229,10 +229,10 @@ def evaluate_lists(
 
     Labels that are not in ``labels`` count as errors, with a line of their own after the others.
     """
-    own = {label for some in (*labels_true, *labels_pred) for label in some}
-    unknown = tuple(sorted(own - set(labels)))
+    names = {label for listed in (*labels_true, *labels_pred) for label in listed}
+    unknown = tuple(sorted(names - set(labels)))
     every = (*labels, *unknown)
-    y_true, y_pred = (indicators(given, every)[:, :-1] for given in (labels_true, labels_pred))
+    y_true, y_pred = (indicators(lists, every)[:, :-1] for lists in (labels_true, labels_pred))
     log_loss = scores = None
     if proba is not None:
         known = y_true[:, : len(labels)]
@@ -250,24 +250,24 @@ def indicators(given: Sequence[Any], labels: Sequence[str], other: str | None = 
     code_of = {label: code for code, label in enumerate(labels)}
     rest = len(labels) if other is None else code_of[other]
     y = np.zeros((len(given), len(labels) + 1), dtype=bool)
-    for row, some in enumerate(given):
-        y[row, [code_of.get(label, rest) for label in some]] = True
+    for row, listed in enumerate(given):
+        y[row, [code_of.get(label, rest) for label in listed]] = True
     return y
 
 
-def _shares(hits: int, own: int, predicted: int) -> tuple[float, float, float]:
+def _shares(hits: int, n_true: int, predicted: int) -> tuple[float, float, float]:
     """Precision, recall and F1 of a label; 0 where nothing is counted."""
-    counts = (hits, predicted), (hits, own), (2 * hits, own + predicted)
+    counts = (hits, predicted), (hits, n_true), (2 * hits, n_true + predicted)
     precision, recall, f1 = (float(part / of) if of else 0.0 for part, of in counts)
     return precision, recall, f1
 
 
 def _label_score(
-    label: str, hits: int, own: int, predicted: int, interval: tuple[float, float]
+    label: str, hits: int, n_true: int, predicted: int, interval: tuple[float, float]
 ) -> LabelScore:
     precision = wilson(hits, predicted) if predicted else (0.0, 1.0)
-    recall = wilson(hits, own) if own else (0.0, 1.0)
-    return LabelScore(label, *_shares(hits, own, predicted), own, precision, recall, interval)
+    recall = wilson(hits, n_true) if n_true else (0.0, 1.0)
+    return LabelScore(label, *_shares(hits, n_true, predicted), n_true, precision, recall, interval)
 
 
 def _f1_intervals(y_true: Bools, y_pred: Bools) -> list[tuple[float, float]]:
@@ -281,8 +281,8 @@ def _f1_intervals(y_true: Bools, y_pred: Bools) -> list[tuple[float, float]]:
     values = np.empty((RESAMPLES, k + 2))
     for at in range(RESAMPLES):
         drawn = np.bincount(random.integers(n, size=n), minlength=n)
-        hits, own, predicted = (table @ drawn).reshape(3, k)
-        counted = own + predicted
+        hits, support, predicted = (table @ drawn).reshape(3, k)
+        counted = support + predicted
         values[at, :k] = np.divide(2 * hits, counted, out=np.zeros(k), where=counted > 0)
         values[at, k:] = _f1(hits, counted)
     low, high = np.quantile(values, (0.025, 0.975), axis=0).tolist()
@@ -464,12 +464,12 @@ def evaluate(
     warn_of_unknown(labels_true, labels, where)
     known = y < (len(labels) if proba is None else proba.shape[1])
     code_of = {label: code for code, label in enumerate(labels)}
-    if others := [it for it in labels_pred if it not in code_of]:
-        raise UsageError(f"labels_pred has '{others[0]}', which is none of labels: name it there.")
+    if invalid := [it for it in labels_pred if it not in code_of]:
+        raise UsageError(f"labels_pred has '{invalid[0]}', which is none of labels: name it there.")
     predicted = np.array([code_of[label] for label in labels_pred])
     k = len(labels) + len(unknown)
     confusion = np.bincount(k * y + predicted, minlength=k * k).reshape(k, k)
-    hits, own, counted = confusion.diagonal(), confusion.sum(axis=1), confusion.sum(axis=0)
+    hits, support, counted = confusion.diagonal(), confusion.sum(axis=1), confusion.sum(axis=0)
     log_loss = None
     if proba is not None and known.any():
         least = np.finfo(proba.dtype).eps
@@ -479,9 +479,9 @@ def evaluate(
         documents=len(y),
         accuracy=right / len(y),
         accuracy_interval=wilson(right, len(y)),
-        macro_f1=_f1(hits, own + counted)[1],
+        macro_f1=_f1(hits, support + counted)[1],
         classes=tuple(
-            ClassScore(label, *_shares(hits[at], own[at], counted[at]), int(own[at]))
+            ClassScore(label, *_shares(hits[at], support[at], counted[at]), int(support[at]))
             for at, label in enumerate((*labels, *unknown))
         ),
         confusion=confusion,
@@ -547,8 +547,8 @@ def warn_of_unknown(
         return
     counts = Counter(str(labels_true[row]) for row in rows).most_common()
     listed = [f"'{label}' ({count:,})" for label, count in counts]
-    hint, some = did_you_mean(counts[0][0], labels), (len(rows), len(labels_true))
-    tell_unknown((where or _numbered)(rows[0]), some, listed, hint, count_as)
+    hint, documents = did_you_mean(counts[0][0], labels), (len(rows), len(labels_true))
+    tell_unknown((where or _numbered)(rows[0]), documents, listed, hint, count_as)
 
 
 def tell_unknown(
@@ -558,14 +558,14 @@ def tell_unknown(
 
     documents: how many have some, and of how many. hint: what may be meant.
     """
-    some, all_of_them = documents
+    affected, total = documents
     fate = (
         "count as errors, and are left out of log-loss, calibration and thresholds."
         if count_as is None
         else f"count as '{count_as}'."
     )
     warnings.warn(
-        f"{where}: labels that the model does not know, in {some:,} of {all_of_them:,} documents: "
+        f"{where}: labels that the model does not know, in {affected:,} of {total:,} documents: "
         f"{first_few(listed, 5)}.{hint} They {fate}",
         DataWarning,
         stacklevel=4,
@@ -605,17 +605,17 @@ def contradicted(probabilities: Floats, y: Int64s) -> tuple[NDArray[np.intp], ND
     tuple of ndarray of int, shape (m,)
         The documents, the most suspicious first, and the most probable label of each.
     """
-    own = self_confidence(probabilities, y)
+    confidence = self_confidence(probabilities, y)
     k = probabilities.shape[1]
-    sums, counts = np.bincount(y, weights=own, minlength=k), np.bincount(y, minlength=k)
+    sums, counts = np.bincount(y, weights=confidence, minlength=k), np.bincount(y, minlength=k)
     thresholds = np.divide(sums, counts, out=np.full(k, np.inf), where=counts > 0)
     confident = np.where(probabilities >= thresholds - 1e-6, probabilities, -1.0)
     likely = probabilities.argmax(axis=1)
-    disputed = (likely != y) & (own < probabilities.max(axis=1))
+    disputed = (likely != y) & (confidence < probabilities.max(axis=1))
     count = np.count_nonzero(
         (confident.max(axis=1) >= 0) & (confident.argmax(axis=1) != y) & disputed
     )
-    rows = np.argsort(own, kind="stable")[:count]
+    rows = np.argsort(confidence, kind="stable")[:count]
     rows = rows[disputed[rows]]
     return rows, likely[rows]
 
@@ -637,22 +637,22 @@ def suspects(probabilities: Floats, y: Int64s, labels: Sequence[str]) -> dict[in
     -------
     dict of int to str
     """
-    own, told = (_one_label if y.ndim == 1 else _each_label)(probabilities, y, labels)
-    return {at: told[at] for at in sorted(told, key=lambda at: (own[at], at))}
+    confidence, reasons = (_one_label if y.ndim == 1 else _each_label)(probabilities, y, labels)
+    return {at: reasons[at] for at in sorted(reasons, key=lambda at: (confidence[at], at))}
 
 
 def _one_label(
     probabilities: Floats, y: Int64s, labels: Sequence[str]
 ) -> tuple[Floats, dict[int, str]]:
-    own = self_confidence(probabilities, y)
+    confidence = self_confidence(probabilities, y)
     rows, labels_there = contradicted(probabilities, y)
-    told = {}
+    reasons = {}
     for at, likely in zip(rows.tolist(), labels_there.tolist(), strict=True):
-        given, other = labels[int(y[at])], labels[likely]
-        told[at] = (
-            f"label {given} ({own[at]:.2f}), rather {other} ({probabilities[at, likely]:.2f})"
+        given, top = labels[int(y[at])], labels[likely]
+        reasons[at] = (
+            f"label {given} ({confidence[at]:.2f}), rather {top} ({probabilities[at, likely]:.2f})"
         )
-    return own, told
+    return confidence, reasons
 
 
 def _each_label(
@@ -660,13 +660,13 @@ def _each_label(
 ) -> tuple[Floats, dict[int, str]]:
     """Every label by itself: whether documents have it or not."""
     least = np.ones(len(y))
-    told: dict[int, list[str]] = {}
+    reasons: dict[int, list[str]] = {}
     for code, label in enumerate(labels):
         p = np.column_stack([1 - probabilities[:, code], probabilities[:, code]])
         has = np.asarray(y[:, code], dtype=np.int64)
-        own = self_confidence(p, has)
+        confidence = self_confidence(p, has)
         for at in contradicted(p, has)[0].tolist():
             what = "hardly" if has[at] else "rather also"
-            told.setdefault(at, []).append(f"{what} {label} ({p[at, 1]:.2f})")
-            least[at] = min(least[at], own[at])
-    return least, {at: ", ".join(parts) for at, parts in told.items()}
+            reasons.setdefault(at, []).append(f"{what} {label} ({p[at, 1]:.2f})")
+            least[at] = min(least[at], confidence[at])
+    return least, {at: ", ".join(parts) for at, parts in reasons.items()}

@@ -79,9 +79,9 @@ def balanced(scores: Floats, positive: Bools, weights: Floats) -> Floats:
     delta, blocks = (low + high) / 2, row_blocks(scores)
     for _ in range(STEPS):
         above, slope = -wanted, np.zeros(len(wanted))
-        for some in blocks:
-            p = sigmoid(scores[some] + delta)
-            weighted = weights[some] * p
+        for rows in blocks:
+            p = sigmoid(scores[rows] + delta)
+            weighted = weights[rows] * p
             above += weighted.sum(axis=0)
             np.subtract(1.0, p, out=p)
             slope += np.einsum("nk,nk->k", weighted, p)
@@ -151,11 +151,11 @@ def joint(
     def objective(values: Floats) -> tuple[float, Floats]:
         b, slope = (values * scales)[:k], math.exp(values[k] * scales[k])  # slope = 1 / T
         loss, by_b, by_slope = PRIOR * float(b @ b) / 2, PRIOR * b, 0.0
-        for some in blocks:
-            part, gradient = loss_and_gradient(some, slope * scores[some] + b)
+        for rows in blocks:
+            part, gradient = loss_and_gradient(rows, slope * scores[rows] + b)
             loss += part
             by_b += gradient.sum(axis=0)
-            by_slope += float((gradient * scores[some]).sum())
+            by_slope += float((gradient * scores[rows]).sum())
         return loss, np.append(by_b, slope * by_slope) * scales
 
     # A millionth of the loss is far below what tells shifts apart.
@@ -206,6 +206,6 @@ def choose_shift(candidates: Candidates, losses: Losses, scores: Floats) -> Shif
 
 def _judged(shifted: Floats, losses: Losses, held: Bools) -> Floats:
     """The log-losses of some documents, at the temperature that suits the others."""
-    others = shifted[~held]
-    heat = temperature(lambda it: float(losses(others / it, ~held).mean()), ROUGH)
+    other_scores = shifted[~held]
+    heat = temperature(lambda it: float(losses(other_scores / it, ~held).mean()), ROUGH)
     return losses(shifted[held] / heat, held)

@@ -154,7 +154,7 @@ def check_options(name: str | None, options: Options) -> None:
 
 def task_of_header(header: Mapping[str, Any]) -> Task:
     """The task that ``Task.to_header`` wrote; UsageError for any other."""
-    kinds = {kind: one for task in TASKS.values() for kind, one in task.kinds().items()}
+    kinds = {kind: cls for task in TASKS.values() for kind, cls in task.kinds().items()}
     kind = header["task"]
     if kind not in kinds:
         raise UsageError(f"it has a task {kind!r}, and there is none of that name.")

@@ -187,7 +187,7 @@ def several_labels(counts: Mapping[str, int]) -> str:
             for label in counts
         }
         joined = {label: counts[label] for label, parts in split.items() if len(parts) > 1}
-        parts = {part for own in split.values() for part in own}
+        parts = {part for of_label in split.values() for part in of_label}
         several = 10 * sum(joined.values()) >= sum(counts.values()) > 0
         if several and len(parts) < len(counts) and not any(map(_NUMBERED.fullmatch, parts)):
             return (
@@ -219,9 +219,9 @@ def label_variants(counts: Mapping[str, int]) -> dict[str, str]:
         if len(spelling) < SHORTEST or lettered or not spelling.replace(" ", "").isalpha():
             continue
         without = {spelling, *(spelling[:at] + spelling[at + 1 :] for at in range(len(spelling)))}
-        others = dict.fromkeys(other for it in without for other in near.get(it, ()))
+        candidates = dict.fromkeys(candidate for it in without for candidate in near.get(it, ()))
         least = TIMES / len(spelling)
-        right = next((it for it in others if least * total[spelling] <= total[it]), None)
+        right = next((it for it in candidates if least * total[spelling] <= total[it]), None)
         if right is not None:
             variants |= dict.fromkeys(spelled[spelling], spelled[right][0])
         elif total[spelling] >= TIMES / (len(spelling) + 1):  # else there is no typing error of it
@@ -282,7 +282,7 @@ def with_label(corpus: Corpus, label: str) -> Bools:
     """(n,) which documents have a label."""
     if corpus.labels is None:
         return np.zeros(len(corpus), dtype=bool)
-    return np.array([one == label for one in corpus.labels], dtype=bool)
+    return np.array([name == label for name in corpus.labels], dtype=bool)
 
 
 # Ways to fit more than two labels: one against the rest, or all together.
@@ -396,10 +396,10 @@ class Task(ABC):
         asked = {"calibrate": options.calibrate, "intercept": options.intercept}
         for name, value in asked.items():
             if value not in (None, "none", "fitted") and not options.loss.log_odds:
-                other = ", or take the logistic loss" if cls.discrete else ""
+                alternative = ", or take the logistic loss" if cls.discrete else ""
                 raise UsageError(
                     f"the {options.loss.label()} loss gives no probabilities: leave "
-                    f"out {name}{other}."
+                    f"out {name}{alternative}."
                 )
         if options.at_least_one and not cls.multilabel:
             raise UsageError(
@@ -719,8 +719,8 @@ class Task(ABC):
 
         Every document is there at least once, in order; the best side where :attr:`unknown` is.
         """
-        kept = {label: value for label, value in thresholds.items() if label != self.unknown}
-        sides = self.explained(self.decide(scores, kept))
+        of_labels = {label: value for label, value in thresholds.items() if label != self.unknown}
+        sides = self.explained(self.decide(scores, of_labels))
         return np.arange(len(sides)), sides
 
     @abstractmethod

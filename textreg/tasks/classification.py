@@ -59,7 +59,7 @@ class Classification(Task):
 
     @classmethod
     def kinds(cls) -> dict[str, type[Task]]:
-        return {one.kind: one for one in (Binary, OneVsRest, Softmax)}
+        return {task.kind: task for task in (Binary, OneVsRest, Softmax)}
 
     @classmethod
     def usable(
@@ -323,13 +323,13 @@ class Classification(Task):
         self, rule: str | None, held: Held, aside: Held, thresholds: ByLabel
     ) -> decisions.Unknown:
         pair = (held, aside)
-        weights = [np.ones(len(one.y)) if one.weights is None else one.weights for one in pair]
-        both = Held(
-            np.vstack([self.as_table(one.scores) for one in pair]),
-            np.concatenate([one.y for one in pair]),
+        weights = [np.ones(len(part.y)) if part.weights is None else part.weights for part in pair]
+        pool = Held(
+            np.vstack([self.as_table(part.scores) for part in pair]),
+            np.concatenate([part.y for part in pair]),
             np.concatenate(weights),
         )
-        return decisions.choose_unknown(rule, self.risk_curve(both, thresholds), str(self.unknown))
+        return decisions.choose_unknown(rule, self.risk_curve(pool, thresholds), str(self.unknown))
 
     def check_thresholds(self, thresholds: Mapping[str, object]) -> None:
         for label in thresholds:
@@ -348,7 +348,7 @@ class Classification(Task):
         """
         chosen: dict[str, Threshold] = {}
         for label, rule in rules.items():
-            so_far = {name: one.value for name, one in chosen.items()}
+            so_far = {name: threshold.value for name, threshold in chosen.items()}
             chosen[label] = decisions.choose_threshold(
                 rule, self._curve(label, scores, y, so_far), label
             )
@@ -511,14 +511,14 @@ class Multiclass(Classification):
     def _joint_shift(self, table: Floats, codes: Int64s) -> Floats:
         """The shifts of all labels together."""
 
-        def loss_and_gradient(some: slice, at: Floats) -> tuple[float, Floats]:
+        def loss_and_gradient(rows: slice, at: Floats) -> tuple[float, Floats]:
             # -log p_y of the softmax p of logits g(f): its gradient is (p - t) g'(f)
-            own = np.arange(len(at)), codes[some]
+            true_labels = np.arange(len(at)), codes[rows]
             ratios, total, m = self._sums(at)
             gradient = ratios / total[:, None]
-            gradient[own] -= 1.0
+            gradient[true_labels] -= 1.0
             gradient *= self._logit_slopes(ratios, m)
-            return float(self._losses(at[own], total, m).sum()), gradient
+            return float(self._losses(at[true_labels], total, m).sum()), gradient
 
         counts = np.bincount(codes, minlength=table.shape[1])
         return intercept.joint(loss_and_gradient, table, counts)
@@ -558,9 +558,9 @@ class Multiclass(Classification):
         _, total, m = self._sums(table)
         return self._losses(table[np.arange(len(codes)), codes], total, m)
 
-    def _losses(self, own: Floats, total: Floats, m: Floats) -> Floats:
-        """(n,) The log-losses, where the true labels have the scores ``own`` (n,)."""
-        return np.asarray(np.log(total) + m - self._logits(own))
+    def _losses(self, true_scores: Floats, total: Floats, m: Floats) -> Floats:
+        """(n,) The log-losses, where the true labels have the scores ``true_scores`` (n,)."""
+        return np.asarray(np.log(total) + m - self._logits(true_scores))
 
     def reliability(
         self, scores: Floats, y: Targets, calibration: Calibration | None = None
@@ -574,8 +574,8 @@ class Multiclass(Classification):
         return decisions.reliability(proba[np.arange(len(proba)), best], best == y)
 
     def _margins(self, c: int, table: Floats, thresholds: ByLabel) -> Floats:
-        others = np.delete(table - self._offsets(thresholds), c, axis=1)
-        return np.asarray(table[:, c] - others.max(axis=1))
+        other_scores = np.delete(table - self._offsets(thresholds), c, axis=1)
+        return np.asarray(table[:, c] - other_scores.max(axis=1))
 
     def side_rows(self, rows: Floats) -> Floats:
         return rows

@@ -150,12 +150,12 @@ class Multilabel(Multiclass):
             return None
         if not isinstance(class_weight, str):
             base.check_class_weight(class_weight, self.labels)
-            own = [float(class_weight.get(label, 1.0)) for label in self.labels]
-            return np.column_stack([np.ones(len(own)), own])
+            factors = [float(class_weight.get(label, 1.0)) for label in self.labels]
+            return np.column_stack([np.ones(len(factors)), factors])
         positive = sample_weight @ y
         total = np.column_stack([sample_weight.sum() - positive, positive])
-        each = total.sum(axis=1, keepdims=True) / 2
-        return np.asarray(np.divide(each, total, out=np.ones_like(total), where=total > 0))
+        half = total.sum(axis=1, keepdims=True) / 2
+        return np.asarray(np.divide(half, total, out=np.ones_like(total), where=total > 0))
 
     def describe(self, y: Targets) -> dict[str, float]:
         return dict(zip(self.labels, y.sum(axis=0).tolist(), strict=True))
@@ -165,10 +165,10 @@ class Multilabel(Multiclass):
         unknown = sorted(set(corpus.label_names()) - set(self.labels))
         if unknown:
             known = {*self.labels}
-            rows = [at for at, some in enumerate(corpus.labels or ()) if not known >= set(some)]
-            listed, some = [f"'{label}'" for label in unknown], (len(rows), len(corpus))
+            rows = [at for at, names in enumerate(corpus.labels or ()) if not known >= set(names)]
+            listed, counts = [f"'{label}'" for label in unknown], (len(rows), len(corpus))
             hint = did_you_mean(unknown[0], self.labels)
-            evaluation.tell_unknown(corpus.where(rows[0]), some, listed, hint, self.rare_label)
+            evaluation.tell_unknown(corpus.where(rows[0]), counts, listed, hint, self.rare_label)
         return [] if self.rare_label is not None else unknown
 
     # -- scores ---------------------------------------------------------------------------------
@@ -211,8 +211,8 @@ class Multilabel(Multiclass):
         """The labels of documents by thresholds that the other half of them chooses."""
         table, decided = self.as_table(scores), np.zeros(y.shape, dtype=bool)
         for choosing, rows in decisions.halves(len(y)):
-            found = decisions.thresholds_of(table[choosing], y[choosing].astype(bool))
-            thresholds = dict(zip(self.labels, found.tolist(), strict=True))
+            values = decisions.thresholds_of(table[choosing], y[choosing].astype(bool))
+            thresholds = dict(zip(self.labels, values.tolist(), strict=True))
             decided[rows] = self.decide(table[rows], thresholds)
         return decided
 
@@ -271,9 +271,9 @@ class Multilabel(Multiclass):
         Raises DataError if no threshold gives the precision that was asked for.
         """
         table, has_label = self.as_table(scores), y.astype(bool)
-        found = decisions.joint_thresholds(table, has_label).tolist()
+        values = decisions.joint_thresholds(table, has_label).tolist()
         chosen = {}
-        for label, value in zip(self.labels, found, strict=True):
+        for label, value in zip(self.labels, values, strict=True):
             curve = self._curve(label, table, y, {})
             rule = rules.get(label)
             chosen[label] = (

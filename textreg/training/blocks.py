@@ -202,8 +202,8 @@ def learn_in_blocks(
         regularizer = result.best.regularizer if result.best else settings.reg
         learned = fit.FromHeld()
         if part.splits and part.task.learns_from_held_out(settings):
-            found = fit.learn_from_held(context, part, regularizer, work, part.folds, part.splits)
-            learned = found or learned
+            of_held = fit.learn_from_held(context, part, regularizer, work, part.folds, part.splits)
+            learned = of_held or learned
         del part
         context.release()
         release_memory()

@@ -148,13 +148,13 @@ def _fit_one(
     splits = left_out_splits(data, context.documents) if learns else []
     if data.prior is not None:
         data, regularizer, best = with_prior(context, data, best, work)
-    found = None
+    from_held = None
     of_search = 0 < len(splits) == len(data.splits) and not data.strength
     # The fits of the search know nothing of a prior.
     held = context.held(best) if splits and not data.strength else None
     if of_search:
         # Thresholds and calibration first: they need the folds, which then may go.
-        found = learn_from_held(context, data, regularizer, work, folds, data.splits, held=held)
+        from_held = learn_from_held(context, data, regularizer, work, folds, data.splits, held=held)
     if folds and not settings.refit:
         rows = context.documents.splits[0].train
         first: trials.Problems = data.problems(rows, settings.tol) if data.strength else folds[0]
@@ -175,11 +175,11 @@ def _fit_one(
     stopped = None if fitted.converged else stopped
     if splits and not of_search and not stopped:
         without = [data.without(problems, rows, split) for split in splits]
-        found = learn_from_held(context, data, regularizer, work, without, splits, near=fitted)
+        from_held = learn_from_held(context, data, regularizer, work, without, splits, near=fitted)
         del without
-    if found is None and held is not None:
-        found = learn_from_held(context, data, regularizer, work, [], data.splits, held=held)
-    learned = found or FromHeld()
+    if from_held is None and held is not None:
+        from_held = learn_from_held(context, data, regularizer, work, [], data.splits, held=held)
+    learned = from_held or FromHeld()
     if keep is None:
         fitted, pruned = prune(fitted, regularizer, problems, settings.prune)
     else:
@@ -340,7 +340,7 @@ def fit_rows(
             for row, w in enumerate(solved.w):
                 keep.take(row, w)
         return solved, run.stopped
-    kept = Table(len(rows), p) if keep is None else keep
+    weights = Table(len(rows), p) if keep is None else keep
     cut, posed = trials.cut_rows(rows, [regularizer], problems, work.threads), problems
     proves = prove and type(regularizer).support is not kinds.Regularizer.support
     if tighter := proves and regularizer.needs == "groups" and n <= FEW:
@@ -357,7 +357,7 @@ def fit_rows(
             if prove:
                 problem = posed.of(row).replace(callback=run.callback)
                 support = regularizer.support(problem, solution)
-            kept.take(row or 0, solution.w)
+            weights.take(row or 0, solution.w)
             solution = replace(
                 solution,
                 w=np.empty(0),  # with many labels there is no room for two
@@ -370,7 +370,7 @@ def fit_rows(
         return fitted
 
     pieces = run.map(fit_piece, [(piece,) for piece in cut])
-    return join(list(itertools.chain.from_iterable(pieces)), kept.table()), run.stopped
+    return join(list(itertools.chain.from_iterable(pieces)), weights.table()), run.stopped
 
 
 class Table:
@@ -511,7 +511,7 @@ def held_out(
     stopped, if so.
     """
     quiet = replace(work, progress=None)
-    first, scores, others = folds[0], list[Floats](), list[Floats]()
+    first, scores, outside_scores = folds[0], list[Floats](), list[Floats]()
     stopped = None
     # One weight vector on folds of one matrix: they share their passes, as those of labels do.
     if together := first.within is not None and first.rows == [0]:
@@ -526,10 +526,10 @@ def held_out(
         else:
             fit, ended = fit_rows(regularizer, fold, starts, quiet, keep=tables)
             intercepts, stopped = fit.b, stopped or ended
-        for table, found in zip(tables.scores, (scores, others), strict=True):
+        for table, by_fold in zip(tables.scores, (scores, outside_scores), strict=True):
             table += intercepts
-            found.append(table)
-    return trials.held_of(folds, scores), np.vstack(others), stopped
+            by_fold.append(table)
+    return trials.held_of(folds, scores), np.vstack(outside_scores), stopped
 
 
 def tightening(goal: float, callback: Callable[[Step], bool]) -> Callable[[Step], bool]:

@@ -446,12 +446,12 @@ def split_corpus(training: Training, splits: Sequence[Split]) -> SplitDocuments:
     """Texts, whose features are made once for every setting of tokenizer and vectorizer."""
     corpus, target = training.corpus, training.target
 
-    def prepare_corpus(settings: TrainingSettings, made: dict[Any, Features]) -> Prepared:
+    def prepare_corpus(settings: TrainingSettings, cache: dict[Any, Features]) -> Prepared:
         key = settings.tokenizer, settings.vectorizer
-        if key not in made:
-            made.clear()
-            made[key] = make_features(corpus, settings)
-        return prepare(corpus, target, settings, made[key])
+        if key not in cache:
+            cache.clear()
+            cache[key] = make_features(corpus, settings)
+        return prepare(corpus, target, settings, cache[key])
 
     outside = training.weighed(splits)
     return SplitDocuments(target, splits, prepare_corpus, training.rare, outside, split_by(corpus))

@@ -120,18 +120,18 @@ def log_odds_of(encoder: AnyEncoder, corpus: Corpus) -> Floats:
     for part in encoder.parts:
         tokens = part.features(part.words(texts, spans=True))
         counts.append(_counts(tokens, spans, part.n_columns))
-    marked, other = np.hstack(counts)
-    share = marked.sum() / max(marked.sum() + other.sum(), 1.0)
+    marked, unmarked = np.hstack(counts)
+    share = marked.sum() / max(marked.sum() + unmarked.sum(), 1.0)
     if not 0.0 < share < 1.0:
         what = "nothing" if share == 0.0 else "all"
         raise DataError(
             f"{what} of the words of the documents with marks is marked, which says nothing: mark "
             "the passages that are a reason of the label, and leave the others."
         )
-    own = np.log(share / (1.0 - share))
-    expected = sigmoid(own + _expected(encoder, corpus.texts, texts, spans))
-    odds = (marked + COUNT * expected) / (other + COUNT * (1.0 - expected))
-    return np.asarray(np.log(odds) - own)
+    overall = np.log(share / (1.0 - share))
+    expected = sigmoid(overall + _expected(encoder, corpus.texts, texts, spans))
+    odds = (marked + COUNT * expected) / (unmarked + COUNT * (1.0 - expected))
+    return np.asarray(np.log(odds) - overall)
 
 
 def _expected(
@@ -154,7 +154,7 @@ def _expected(
     y = np.repeat([1.0, -1.0], len(seen))
     problem = Problem(np.tile(table[seen], (2, 1)), y, sample_weight=counts.ravel())
     odds, shares = table @ ridges([problem], RIDGE)[0].w, 1.0 / np.arange(1.0, len(table) + 1.0)
-    found = []
+    by_part = []
     for part in encoder.parts:
         held = part.features(part.words(words))
         word = np.repeat(np.arange(len(table)), np.diff(held.token_document_ptr))
@@ -162,8 +162,8 @@ def _expected(
             np.bincount(held.ids, weights[word], minlength=part.n_columns)
             for weights in (odds * shares, shares)
         )
-        found.append(np.divide(sums, total, out=sums, where=total > 0.0))
-    return np.concatenate(found)
+        by_part.append(np.divide(sums, total, out=sums, where=total > 0.0))
+    return np.concatenate(by_part)
 
 
 def log_odds_of_words(encoder: AnyEncoder, path: str) -> Floats:
@@ -199,9 +199,9 @@ def _inside(tokens: Tokens, evidence: Any) -> Bools:
     inside = np.zeros(len(tokens.ids), dtype=bool)
     ptr = tokens.token_document_ptr
     for start, end, spans in zip(ptr, ptr[1:], evidence, strict=False):
-        own = tokens.spans[start:end]
+        token_spans = tokens.spans[start:end]
         for first, last in spans:
-            inside[start:end] |= (own[:, 0] >= first) & (own[:, 1] <= last)
+            inside[start:end] |= (token_spans[:, 0] >= first) & (token_spans[:, 1] <= last)
     return inside
 
 
@@ -338,12 +338,12 @@ class Vectors:
         assert part.idf is not None
         # That of no document, as for the tokenizer's features of some.
         idf = np.where(columns < 0, 1.0 + np.log(1.0 + n), part.idf[columns])
-        own = Encoder(part.tokenizer, part.vectorizer, words, idf, stop_words=part.stop_words)
+        of_words = Encoder(part.tokenizer, part.vectorizer, words, idf, stop_words=part.stop_words)
         share = sum(word in place for word in known) / max(len(known), 1)
         rows = [place[word] for word in words]
         table = every[rows]
-        block = np.asarray(own.transform(documents) @ table)
-        return cls(own, columns, np.array(rows), table, share, block)
+        block = np.asarray(of_words.transform(documents) @ table)
+        return cls(of_words, columns, np.array(rows), table, share, block)
 
     def applied(self, X: csr_array, strength: float, texts: Documents | None = None) -> csr_array:
         """The columns of features with those of the block beside them, of all documents or others.
@@ -379,16 +379,16 @@ class Vectors:
         strength : float
             The scale s of the block.
         """
-        p, (first, *others) = encoder.n_columns, encoder.parts
+        p, (first, *other_parts) = encoder.n_columns, encoder.parts
         weights = strength * (w[:, p:] @ self.table.T)
         new = np.flatnonzero(self.columns < 0)
         new = np.sort(new[np.argsort(self.ranks[new])[: WEIGHTS // len(w)]])
         inferred = weights[:, new]
         step = np.abs(inferred).max(axis=1, initial=0.0, keepdims=True) / STEPS
         inferred = np.round(inferred / np.where(step > 0.0, step, 1.0)) * step
-        own = self.columns >= 0
+        in_training = self.columns >= 0
         learned = w[:, :p].copy()
-        learned[:, self.columns[own]] += weights[:, own]
+        learned[:, self.columns[in_training]] += weights[:, in_training]
         words, size = self.encoder.vocabulary, len(first.vocabulary)
         names = [*first.vocabulary, *(words[at] for at in new.tolist())]
         assert first.idf is not None
@@ -400,7 +400,7 @@ class Vectors:
             stop_words=first.stop_words,
         )
         table = np.hstack([learned[:, :size], inferred])[:, order]
-        joined: AnyEncoder = JoinedEncoder([part, *others]) if others else part
+        joined: AnyEncoder = JoinedEncoder([part, *other_parts]) if other_parts else part
         return joined, np.hstack([table, learned[:, size:]]), len(new)
 
 
@@ -443,12 +443,12 @@ def _of_texts(part: Encoder, texts: Sequence[Any]) -> tuple[dict[str, int], Floa
     frequencies = text_counts.document_frequencies(
         tokens.ids, tokens.token_document_ptr, len(tokens.vocabulary)
     )
-    kept = np.flatnonzero(frequencies >= LEAST)
-    if len(kept) < 2:
+    frequent = np.flatnonzero(frequencies >= LEAST)
+    if len(frequent) < 2:
         return {}, None
-    kept = kept[np.argsort(-frequencies[kept], kind="stable")]
-    table = word_vectors(tokens, kept, WINDOW, DIMENSIONS)
-    words = (tokens.vocabulary[id] for id in kept.tolist())
+    frequent = frequent[np.argsort(-frequencies[frequent], kind="stable")]
+    table = word_vectors(tokens, frequent, WINDOW, DIMENSIONS)
+    words = (tokens.vocabulary[id] for id in frequent.tolist())
     return {word: row for row, word in enumerate(words)}, _standardized(table)
 
 

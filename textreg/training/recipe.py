@@ -54,8 +54,8 @@ def options_of(settings: TrainingSettings) -> dict[str, Any]:
         options |= _part_options(settings, key)
     # What a user chose, and no more: a command of all settings could not be read.
     changed = settings.vectorizer.changed() | settings.changed() | settings.tuning.changed()
-    left = {*PREFIXES, *_DOCUMENTS, *OF_ONE_RUN, "fields", "vectorizer", "tuning"}
-    options |= {name: value for name, value in changed.items() if name not in left}
+    excluded = {*PREFIXES, *_DOCUMENTS, *OF_ONE_RUN, "fields", "vectorizer", "tuning"}
+    options |= {name: value for name, value in changed.items() if name not in excluded}
     options |= field_options(settings.fields or ())
     return {name: _plain(value) for name, value in options.items()}
 
@@ -139,8 +139,8 @@ def joined(options: Mapping[str, Any]) -> dict[str, Any]:
     together = dict(options)
     if together.get("rare_label") is not None and together.get("min_label") is None:
         together["min_label"] = max(2, together.get("cv") or 0)  # what the name alone means
-    for name, other in JOINED.items():
-        second = together.pop(other, None)
+    for name, following in JOINED.items():
+        second = together.pop(following, None)
         if second is not None:
             together[name] = f"{together[name]}:{as_text(second)}"
     return together
@@ -202,12 +202,12 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
     """
     summary, encoder = _summary(model), model.encoder
     named = {"reg": summary.reg, "groups": summary.groups, "graph": summary.graph}
-    told = {key: (part.name, part.params) for key, part in named.items() if part is not None}
-    told["loss"] = summary.loss, summary.loss_params
+    specs = {key: (part.name, part.params) for key, part in named.items() if part is not None}
+    specs["loss"] = summary.loss, summary.loss_params
     try:
         parts = {
             key: registry.create(PREFIXES[key], summary.spelled(PREFIXES[key], name), **params)
-            for key, (name, params) in told.items()
+            for key, (name, params) in specs.items()
         }
     except (PluginError, UsageError) as error:
         raise ModelError(f"the model's training cannot be repeated: {error}") from error

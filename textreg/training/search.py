@@ -235,15 +235,15 @@ class SearchContext:
 
     def neighbors(self, steps: Sequence[int]) -> dict[FeatureValues, set[int]]:
         """Places next to the best settings that were not asked for: see Lattice.neighbors."""
-        found: dict[FeatureValues, set[int]] = {}
+        places: dict[FeatureValues, set[int]] = {}
         for setting in self.promising(self.measured, 1):
             values = self.values_of(setting)
             for lattice in self.lattices(values):
                 if setting.regularizer in lattice.grid:
                     for place in lattice.neighbors(setting.regularizer, steps):
                         if (values, place) not in self.asked:
-                            found.setdefault(values, set()).add(place)
-        return found
+                            places.setdefault(values, set()).add(place)
+        return places
 
     def ask(
         self, values: FeatureValues, places: Iterable[int], run: Run, expected: int = 0
@@ -514,8 +514,8 @@ class Lattice:
         where = self._coordinates[self.grid.index(regularizer)]
         places: list[int] = []
         for at, ordered in enumerate(self._ordered):
-            for other in [where[at] + step for step in steps] if ordered else ():
-                places += self._places.get((*where[:at], other, *where[at + 1 :]), [])
+            for coordinate in [where[at] + step for step in steps] if ordered else ():
+                places += self._places.get((*where[:at], coordinate, *where[at + 1 :]), [])
         return places
 
 
@@ -595,11 +595,11 @@ def few_labels(data: prepare.Prepared, splits: Sequence[Split]) -> Int64s | None
 
 def label_stages(data: prepare.Prepared, few: Int64s) -> list[list[int]]:
     """A few labels, then twice as many, as long as more than one setting is left for them."""
-    stages, others = [few], np.setdiff1d(np.arange(data.task.n_rows), few)
-    while len(others) > len(few) and KEPT_BY_LABELS >> len(stages):
+    stages, remaining = [few], np.setdiff1d(np.arange(data.task.n_rows), few)
+    while len(remaining) > len(few) and KEPT_BY_LABELS >> len(stages):
         # Spread over the others, so that no choice is made.
-        more = others[np.linspace(0, len(others) - 1, len(few)).round().astype(np.int64)]
-        few, others = np.union1d(few, more), np.setdiff1d(others, more)
+        more = remaining[np.linspace(0, len(remaining) - 1, len(few)).round().astype(np.int64)]
+        few, remaining = np.union1d(few, more), np.setdiff1d(remaining, more)
         stages.append(few)
     return [rows.tolist() for rows in stages]
 
@@ -611,12 +611,12 @@ def confirmed(context: SearchContext, places: Sequence[Place], run: Run, *, weak
     """
     while places:
         for values in dict.fromkeys(values for values, _ in places):
-            under = [place for some, place in places if some == values]
+            under = [place for features, place in places if features == values]
             for batch in [under] if weaker else [[place] for place in under]:
                 if not context.ask(values, batch, run):
                     return
         near = context.neighbors((1,)) if weaker else {}
-        places = [(values, place) for values, some in near.items() for place in sorted(some)]
+        places = [(values, place) for values, indices in near.items() for place in sorted(indices)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -669,10 +669,10 @@ def run_search(stages: Sequence[SearchContext], work: Work) -> SearchResult:
             if not same:  # another grid for more documents has no places in common
                 narrowed(following, run)
                 continue
-            kept = KEPT
+            n_confirmed = KEPT
             if not more_documents:
-                kept, label_steps = max(KEPT_BY_LABELS >> label_steps, 1), label_steps + 1
-            confirmed(following, places[:kept], run, weaker=more_documents)
+                n_confirmed, label_steps = max(KEPT_BY_LABELS >> label_steps, 1), label_steps + 1
+            confirmed(following, places[:n_confirmed], run, weaker=more_documents)
             ruled_out += len(set(places) - following.asked)
     interrupted, measured = run.interrupted, context.measured
     if not measured and interrupted:

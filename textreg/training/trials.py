@@ -151,8 +151,8 @@ class Fold(Problems):
         their scores are nearer to the intercept than those of new documents will be. rows: other
         documents that are not fitted; by default :attr:`X_held`.
         """
-        own = self.X_held[:0] if self.within is None else self.X_held[self.within]
-        known = self.problem.design.sizes > np.bincount(own.indices, minlength=own.shape[1])
+        held = self.X_held[:0] if self.within is None else self.X_held[self.within]
+        known = self.problem.design.sizes > np.bincount(held.indices, minlength=held.shape[1])
         X = (self.X_held if rows is None else rows).copy()
         X.data[~known[X.indices]] = 0.0
         document = arrays.row_of(X.indptr)
@@ -318,7 +318,7 @@ def cut_rows(
     width = 1
     if share_passes(settings, problems):
         p = problems.problem.design.shape[1]
-        most = next((some for some, weights in SIDE_BY_SIDE.items() if some * p <= weights), 1)
+        most = next((k for k, weights in SIDE_BY_SIDE.items() if k * p <= weights), 1)
         # No thread should wait while another one has several.
         width = min(most, -(-len(rows) // threads))
     return [list(rows[at : at + width]) for at in range(0, len(rows), width)]
@@ -424,21 +424,21 @@ def add_trials(  # what, on what, how, and where it goes
         waves = [[([], [place]) for place in range(len(grid))]]
     for wave in waves:
         cells = [
-            (at, some, places, results[before[-1]] if before else near)
+            (at, piece, places, results[before[-1]] if before else near)
             for before, places in wave
             for at, fold in enumerate(folds)
-            for some in cut_rows(rows, [grid[it] for it in places], fold, run.work.threads)
+            for piece in cut_rows(rows, [grid[it] for it in places], fold, run.work.threads)
         ]
         chunks: list[Chunk] = [
-            (folds[at], some, [grid[place] for place in places], _starts(source, at, some))
-            for at, some, places, source in cells
+            (folds[at], piece, [grid[place] for place in places], _starts(source, at, piece))
+            for at, piece, places, source in cells
         ]
         solved = solve_chunks(chunks, run)
-        for (at, some, places, _), by_setting in zip(cells, solved, strict=True):
+        for (at, piece, places, _), by_setting in zip(cells, solved, strict=True):
             for place, trials in zip(places, by_setting, strict=False):
                 # Alone, a row may have several weight vectors, which are fitted together.
-                of_rows = [trials] if len(some) == 1 else [[trial] for trial in trials]
-                for row, of_row in zip(some, of_rows, strict=True):
+                of_rows = [trials] if len(piece) == 1 else [[trial] for trial in trials]
+                for row, of_row in zip(piece, of_rows, strict=True):
                     results[place][at, row] = of_row
         if run.stopped:
             break
@@ -503,9 +503,9 @@ def measured_setting(  # noqa: PLR0913  # what is measured, and how
         parts = [task.part(np.asarray(labels), fold.y_held) for fold in folds]
         task, y_true = parts[0][0], [y for _, _, y in parts]
         # Documents of other labels are left out: the fits of these few say nothing of them.
-        scores = [table[some] for table, (_, some, _) in zip(scores, parts, strict=True)]
+        scores = [table[documents] for table, (_, documents, _) in zip(scores, parts, strict=True)]
         if weights is not None:
-            weights = weights[np.concatenate([some for _, some, _ in parts])]
+            weights = weights[np.concatenate([documents for _, documents, _ in parts])]
     elif (shift := _shift(folds, scores)) is not None:
         scores = [table + shift for table in scores]
     unions = [np.bitwise_or.reduce([trial.used for trial in trials]) for trials in by_fold]
@@ -585,7 +585,7 @@ def _waves(grid: Sequence[Regularizer]) -> list[list[tuple[list[int], list[int]]
         [(chain[:at], chain[at : at + size]) for at in range(0, len(chain), size)]
         for chain in chains
     ]
-    return [[some for some in wave if some] for wave in itertools.zip_longest(*cut)]
+    return [[chunk for chunk in wave if chunk] for wave in itertools.zip_longest(*cut)]
 
 
 def _has_path(grid: Sequence[Regularizer]) -> bool:

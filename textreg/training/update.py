@@ -354,10 +354,10 @@ def widen(model_encoder: AnyEncoder, texts: Documents, old: int) -> Widened:
         rows.data[:] *= idf[rows.indices]
         if part.weighting.norm == "features":
             text_counts.normalize_rows(rows.data, rows.indptr)
-        own = slice(None) if part.columns is None else part.columns
+        selected = slice(None) if part.columns is None else part.columns
         encoders.append(_encoder(part, names, idf))
-        columns.append(start + place[own])
-        scales.append((part.idf / idf[place])[own])
+        columns.append(start + place[selected])
+        scales.append((part.idf / idf[place])[selected])
         before.append(counts)
         blocks.append(rows.matrix(len(names)))
         start += len(names)
