@@ -198,6 +198,11 @@ def test_few_documents_have_tfidf() -> None:
         for n, vectors in ((500, False), (501, False), (500, True))
     )
     assert (few, many, beside) == ("tfidf", "unit-idf", "unit-idf")
+    of_labels = [
+        Vectorizer().decided(n, labels).weighting
+        for n, labels in ((500, 100), (2400, 12), (2401, 12), (2000, 11), (20_000, 100))
+    ]
+    assert of_labels == ["tfidf", "tfidf", "unit-idf", "unit-idf", "tfidf"]
     named = Vectorizer(weighting="log")
     assert named.decided(10) is named
     assert Vectorizer().fit(Words(), ["a b", "a"]).encoder.vectorizer.weighting == "tfidf"
@@ -217,6 +222,10 @@ def test_a_model_keeps_its_weighting() -> None:
         weighting_of(textreg.train(texts, labels, reg="ridge", reg_l2=1.0, memory="1GB"))
         == "unit-idf"
     )
+    many = [f"label {at % 12}" for at in range(len(texts))]
+    assert weighting_of(textreg.train(texts, many, reg="ridge", reg_l2=1.0)) == "tfidf"
+    numbers = {"reg": "ridge", "reg_l2": 1.0, "task": "regression"}
+    assert weighting_of(textreg.train(texts, range(501), **numbers)) == "unit-idf"
     of_some = (texts[:500], labels[:500])
     for old in (of_some, None):
         assert weighting_of(textreg.update(some, texts[500:], labels[500:], old=old)) == "tfidf"

@@ -157,7 +157,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     stop_words : str, optional
         File of words to drop before n-grams are formed.
     weighting : {'auto', 'count', 'binary', 'log', 'unit', 'unit-idf', 'tfidf'}, default 'auto'
-        Term weighting; auto is tfidf for up to 500 documents, and unit-idf for more.
+        Term weighting; auto is tfidf for few documents, in all or for each of many labels.
     strip_html : bool, default False
         Remove HTML from the texts first.
     fields : Sequence[str or Field] or Mapping[str, Any], optional
@@ -533,7 +533,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
     stop_words : str, optional
         File of words to drop before n-grams are formed.
     weighting : {'auto', 'count', 'binary', 'log', 'unit', 'unit-idf', 'tfidf'}, default 'auto'
-        Term weighting; auto is tfidf for up to 500 documents, and unit-idf for more.
+        Term weighting; auto is tfidf for few documents, in all or for each of many labels.
     strip_html : bool, default False
         Remove HTML from the texts first.
     fields : Sequence[str or Field] or Mapping[str, Any], optional
@@ -718,7 +718,7 @@ class TextVectorizer(TransformerMixin, OfTexts):  # type: ignore[misc]
     stop_words : str, optional
         File of words to drop before n-grams are formed.
     weighting : {'auto', 'count', 'binary', 'log', 'unit', 'unit-idf', 'tfidf'}, default 'unit-idf'
-        Term weighting; auto is tfidf for up to 500 documents, and unit-idf for more.
+        Term weighting; auto is tfidf for few documents, in all or for each of many labels.
     strip_html : bool, default False
         Remove HTML from the texts first.
     fields : Sequence[str or Field] or Mapping[str, Any], optional

@@ -160,9 +160,10 @@ class CountedRows(DocumentRows):
         return Design.of_columns(n, indptr, indices, data)
 
 
-# The weighting that depends on the number of documents, and how many are few. From 300 on both are
-# about as accurate, and with tfidf a model has to hold all features (docs/features.md).
-AUTO, FEW = "auto", 500
+# The weighting that depends on the documents, and how many are few: in all, or for each of many
+# labels. With more both are about as accurate, and with tfidf a model has to hold all features
+# (docs/features.md).
+AUTO, FEW, FEW_EACH, MANY_LABELS = "auto", 500, 200, 12
 
 
 class Vectorizer(Parametrized):
@@ -173,8 +174,8 @@ class Vectorizer(Parametrized):
     n-grams of the document, features or not, so that a model needs to know only its own features.
     ``unit-idf`` is the same, times the idf 1 + ln((1 + n) / (1 + d)) of a feature in d of n
     training documents. ``tfidf`` is (1 + ln c)·idf, and rows of features are scaled to length 1, so
-    that a model needs to know all features. ``auto`` is tfidf where the features are of up to 500
-    documents, and unit-idf where they are of more or there are word vectors.
+    that a model needs to know all features. ``auto`` is tfidf for up to 500 documents, or up to 200
+    for each of at least 12 labels, and unit-idf for more or beside word vectors.
     """
 
     name = "features"
@@ -194,7 +195,7 @@ class Vectorizer(Parametrized):
     weighting: str = param(
         default=AUTO,
         choices=(AUTO, *WEIGHTINGS),
-        help="term weighting; auto is tfidf for up to 500 documents, and unit-idf for more",
+        help="term weighting; auto is tfidf for few documents, in all or for each of many labels",
     )
     strip_html: bool = param(default=False, help="remove HTML from the texts first")
 
@@ -244,12 +245,12 @@ class Vectorizer(Parametrized):
             tokens = replace(tokens, texts=cast("Sequence[str]", given), locate=located)
         return Features(rows=CountedRows(encoded), tokens=tokens, encoder=encoder)
 
-    def decided(self, n: int, *, vectors: bool = False) -> Vectorizer:
+    def decided(self, n: int, labels: int = 1, *, vectors: bool = False) -> Vectorizer:
         """With the weighting for n documents, beside word vectors or not, where it is "auto"."""
         if self.weighting != AUTO:
             return self
-        few = n <= FEW and not vectors
-        return self.replace(weighting="tfidf" if few else "unit-idf")
+        few = n <= (FEW if labels < MANY_LABELS else max(FEW, FEW_EACH * labels))
+        return self.replace(weighting="tfidf" if few and not vectors else "unit-idf")
 
     def parts(self, tokenizer: Tokenizer) -> list[Tokenizer]:
         """The single tokenizers; UsageError if there are stop words and none gives words."""

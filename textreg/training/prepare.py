@@ -19,6 +19,7 @@ from textreg.records import Bools, Corpus, Floats, Graph, Groups, Problem, Token
 from textreg.structure.joining import Pretokenized
 from textreg.tasks import Target, Task, read_target
 from textreg.tasks.base import Targets, parted
+from textreg.tasks.regression import Regression
 from textreg.training import priors
 from textreg.training.settings import TrainingSettings
 from textreg.training.splits import FEW, FOLDS, Split, left_out, split_by
@@ -342,11 +343,12 @@ def for_documents(settings: TrainingSettings, corpus: Corpus) -> TrainingSetting
                 f"the {name} documents and those to train on must all be texts, or all be lists of "
                 "tokens."
             )
-    if not corpus.tokenized:
-        return settings.for_texts(corpus.texts)
-    if settings.tokenizer not in (tokenizer_of(AUTO_TOKENIZER), Pretokenized()):
-        raise UsageError(CUT_ALREADY)
-    return settings.replace(tokenizer=Pretokenized()).for_texts(corpus.texts)
+    if corpus.tokenized:
+        if settings.tokenizer not in (tokenizer_of(AUTO_TOKENIZER), Pretokenized()):
+            raise UsageError(CUT_ALREADY)
+        settings = settings.replace(tokenizer=Pretokenized())
+    labels = 1 if settings.task == Regression.name else len(corpus.label_names())
+    return settings.for_texts(corpus.texts, labels)
 
 
 def make_features(corpus: Corpus, settings: TrainingSettings) -> Features:

@@ -317,11 +317,8 @@ class Vectors:
                 f"word vectors need a tokenizer that gives words, which '{part.tokenizer.name}' "
                 "does not: name words first (--tokenizer words,chars)."
             )
-        if part.ngrams == 1:
-            known = dict(zip(part.vocabulary, range(len(part.vocabulary)), strict=True))
-        else:
-            tree, numbers = part.tree
-            known = dict(zip(tree.words, numbers[0].tolist(), strict=True))
+        tree, numbers = part.tree
+        known = dict(zip(tree.words, numbers[0].tolist(), strict=True))
         place, every = (
             _of_table(settings.vectors, part, known)
             if settings.vectors is not None

@@ -374,14 +374,13 @@ class TrainingSettings(Parametrized):
         tokenizer = self.tokenizer
         return tokenizer.beside if isinstance(tokenizer, AutoTokenizer) else tokenizer
 
-    def for_texts(self, texts: Documents) -> TrainingSettings:
-        """The settings with tokenizer and weighting decided for documents to train on."""
-        tokenizer = self.tokenizer
+    def for_texts(self, texts: Documents, labels: int = 1) -> TrainingSettings:
+        """With tokenizer and weighting decided for documents to train on, of so many labels."""
+        tokenizer, vectorizer = self.tokenizer, self.vectorizer
         if isinstance(tokenizer, AutoTokenizer):
             tokenizer = tokenizer.decide(texts)
-        vectorizer = self.vectorizer
         if "weighting" not in (self.tuning.search_space or {}):
-            vectorizer = vectorizer.decided(len(texts), vectors=self.leans_on_vectors)
+            vectorizer = vectorizer.decided(len(texts), labels, vectors=self.leans_on_vectors)
         return self.replace(tokenizer=tokenizer, vectorizer=vectorizer)
 
     def dimensions(self) -> list[Dimension]:
