@@ -118,6 +118,43 @@ def test_a_model_reads_numbers_as_its_training_did(
     assert "not a number" in cli(*explained, "--decimal", "point").err
 
 
+def test_the_mark_of_one_column_leaves_the_others_to_be_recognized(
+    tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [(*row, "1,250" if at % 3 else "0,5") for at, row in enumerate(rows_of(40))]
+    path = write(tmp_path / "a.csv", rows, "label;text;price;weight")
+    fields = as_fields({"text": "text", "price": "number", "weight": "number"})
+    corpus = read_corpus(path, fields=fields, encoding="cp1252", decimal={"price": "comma"})
+    assert corpus.decimals == {"price": "comma", "weight": "comma"}
+    assert corpus.texts[1].field("weight") == "1.25"  # type: ignore[union-attr]
+    numbers = ("--text-col", "text", "--number-col", "price", "--number-col", "weight")
+    assert cli("train", path, *numbers, "--encoding", "cp1252", "--reg", "ridge").code == 0
+    # A mark for one column of new texts leaves the others theirs of the training.
+    write(tmp_path / "b.csv", [("Login", "reset", "5.2", "0,5")], "label;text;price;weight")
+    again = ("predict", "a.textreg", "b.csv", "--encoding", "cp1252", "--decimal", "price=point")
+    assert cli(*again).code == 0
+
+
+def test_label_maps_of_a_model_and_of_new_documents_add_up(
+    tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [*rows_of(40), ("Log in", "password", "1")] * 2
+    write(tmp_path / "a.csv", rows)
+    read = ("--text-col", "text", "--encoding", "cp1252", "--reg", "ridge", "--quiet")
+    assert cli("train", "a.csv", *read, "--label-map", "Log in=Login").code == 0
+    write(tmp_path / "b.csv", [("Log in", "password", "1"), ("Bill", "invoice", "1")])
+    more = ("b.csv", "--encoding", "cp1252", "--label-map", "Bill=Billing")
+    found = json.loads(cli("evaluate", "a.textreg", *more, "--json").out)
+    assert [one["label"] for one in found["classes"]] == ["Billing", "Login"]
+    assert found["accuracy"] == 1.0
+    assert cli("update", "a.textreg", *more, "--old", "a.csv", "-o", "b.textreg").code == 0
+    command = cli("show", "b.textreg", "--command").out
+    assert "--label-map Bill=Billing" in command
+    assert "--label-map 'Log in=Login'" in command
+
+
 def test_all_faults_are_told_at_once(
     tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

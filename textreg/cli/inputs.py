@@ -121,11 +121,11 @@ class Reading(NamedTuple):
             and not (name.endswith("_col") and value.isdecimal())
             and not (name == "text_col" and fields)
         }
-        source = None if model.summary is None else model.summary.source
-        stored = {} if source is None else source.reading
+        stored = source.reading if (source := model.summary and model.summary.source) else {}
         for name in ("decimal", "label_map"):
-            if getattr(how, name) is None and name in stored:
-                likely[name] = pairs_of(stored[name])
+            given = getattr(how, name) or {}
+            if name in stored and "" not in given:  # that mark is of all columns
+                likely[name] = pairs_of(stored[name]) | given
         return how._replace(**likely)
 
     def given(self, texts: Sequence[str]) -> list[str]:

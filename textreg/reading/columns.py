@@ -327,7 +327,8 @@ class TableColumns:
         self.sheet = sheet
         self.decimals = {"": decimal} if isinstance(decimal, str) else dict(decimal or {})
         check_decimals(self.decimals)
-        self._settles = decimal is None and any(field.kind == "number" for field in fields)
+        unmarked = {it.name for it in fields if it.kind == "number"} - self.decimals.keys()
+        self._settles = "" not in self.decimals and bool(unmarked)
         self.names: list[str] = []
         self.types: dict[str, Any] = {}
         names: dict[str, str | None] = (wanted or ColumnNames())._asdict()
@@ -509,22 +510,20 @@ class TableColumns:
             return
         all_rows = list(rows)
         numbers = [(field, name) for field, name in self._columns if field.kind == "number"]
-        records = [row.record for row in all_rows]
-        self.decimals = decimals_of({it: [row.get(it) for row in records] for _, it in numbers})
+        columns = {name: [row.record.get(name) for row in all_rows] for _, name in numbers}
+        self.decimals = decimals_of(columns) | self.decimals
         for row in all_rows:
+            settled = row
             if isinstance(row, Row):
                 assert isinstance(row.text, FieldedText)
                 values = {name: row.text.field(name) for name in row.text.spans}
-                try:
-                    for field, name in numbers:
-                        values[field.name] = self._value(field, name, row.record)
-                except UnusableRow as problem:
-                    yield problem.at(row.line, row.record)
-                    continue
                 record = row.record if self.keeps else {}
-                yield row._replace(text=FieldedText.of(values), record=record)
-            else:
-                yield row
+                try:
+                    values |= {it.name: self._value(it, name, row.record) for it, name in numbers}
+                    settled = row._replace(text=FieldedText.of(values), record=record)
+                except UnusableRow as problem:
+                    settled = problem.at(row.line, row.record)
+            yield settled
 
     def _text(self, record: Mapping[str, Any]) -> str:
         """The text of a record, or the values of its fields."""

@@ -713,7 +713,7 @@ def stream_records(
         Whether to wait for full batches from a pipe, rather than return the rows that have arrived.
     **options
         ``encoding``, ``fields``, ``sheet`` and ``decimal`` as in :func:`read_corpus`; without
-        marks numbers have decimal points. With ``on_error="skip"`` unusable rows are listed in
+        a mark, a number has a decimal point. With ``on_error="skip"`` unusable rows are listed in
         ``Corpus.skipped``, which says where among the documents each of them stands; by default the
         first one raises DataError.
 
@@ -729,7 +729,8 @@ def stream_records(
     """
     if batch < 1:
         raise UsageError(f"batch must be at least 1, not {batch}.")
-    options["decimal"] = options.get("decimal") or {}
+    marks = options.get("decimal") or {}
+    options["decimal"] = marks if isinstance(marks, str) else {"": "point", **marks}
     reader = CorpusReader(paths, ColumnNames(text_col), labeled=False, keep=True, **options)
     reader.skipping.offer = "to answer such rows with an empty line"
     for documents in reader.batches(batch, full=full):
