@@ -303,7 +303,7 @@ def test_a_graph_without_a_link_is_told() -> None:
 
 
 def test_unlabeled_is_for_graphs_and_vectors() -> None:
-    with pytest.raises(UsageError, match="do not go with the regularizer lasso"):
+    with pytest.raises(UsageError, match="unlabeled documents do not go with the regularizer"):
         train(["a", "b"], ["x", "y"], reg="lasso", unlabeled=["c"])
 
 

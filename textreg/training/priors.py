@@ -477,6 +477,6 @@ def check_vectors(settings: Any) -> None:
         )
     if name := next((it for it, given in needs.items() if given), ""):
         raise UsageError(
-            f"vectors do not go with {name}: leave it out. They are for ridge, elastic and auto, "
-            "and the weighting unit-idf."
+            f"{'unlabeled documents' if settings.vectors is None else 'vectors'} do not go with "
+            f"{name}: leave one out. They are for ridge, elastic and auto, and weighting unit-idf."
         )
