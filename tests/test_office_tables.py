@@ -434,6 +434,12 @@ def test_workbooks_are_read_and_written(tmp_path: Path, cli: Callable[..., Any])
     long.write_text(f"text,price\n{'word ' * 7_000},1\n")
     cut = cli("predict", model, long, "-o", answers)
     assert (cut.code, "takes 32,767 characters: 1." in cut.err) == (0, True)
+    ids = tmp_path / "ids.jsonl"
+    given = [1152921504606846977, 10**15 - 1, 10**400]
+    ids.write_text("".join(f'{{"id": {it}, "text": "a", "price": 1}}\n' for it in given))
+    assert cli("predict", model, ids, "-o", answers).code == 0
+    kept = [cell.value for cell in openpyxl.load_workbook(answers).active["A"]]
+    assert kept == ["id", "1152921504606846977", 10**15 - 1, str(10**400)]
 
 
 def test_damaged_workbooks(tmp_path: Path) -> None:

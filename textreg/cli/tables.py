@@ -577,8 +577,8 @@ def _texts(values: Sequence[Any]) -> list[str | None]:
     return texts
 
 
-# The most rows and characters of a cell that Excel takes.
-MOST_ROWS, MOST_CHARACTERS = 1 << 20, 32_767
+# The most rows and characters of a cell that Excel takes, and where it rounds numbers.
+MOST_ROWS, MOST_CHARACTERS, ROUNDED = 1 << 20, 32_767, 10**15
 
 
 class Sheet:
@@ -609,7 +609,7 @@ class Sheet:
             )
 
     def _cell(self, value: Any) -> Any:
-        if isinstance(value, (int, float)) and math.isfinite(value):
+        if isinstance(value, (int, float)) and abs(value) < ROUNDED:
             return value
         text = _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", cell_of("", value))
         self._cut += len(text) > MOST_CHARACTERS
