@@ -108,6 +108,18 @@ def test_the_model_is_that_of_all_documents_in_memory(options: dict[str, Any]) -
     )
 
 
+def test_the_default_may_choose_a_ridge() -> None:
+    """It has no l1, whose scale the search of the default knows."""
+    chance = random.Random(0)
+    labels = ["good", "bad"] * 200
+    # Every word tells a little.
+    halves = {"good": OTHER[:150] * 2 + OTHER[150:], "bad": OTHER[:150] + OTHER[150:] * 2}
+    texts = [" ".join(chance.choices(halves[label], k=20)) for label in labels]
+    model = train(texts, labels, memory="1GB", tokenizer="words")
+    assert model.summary is not None
+    assert model.summary.reg.name == "ridge"
+
+
 @pytest.mark.parametrize("reg", ["ridge", "sentence"])
 def test_bits_do_not_depend_on_where_blocks_lie(reg: str, monkeypatch: pytest.MonkeyPatch) -> None:
     texts, labels = documents(200)

@@ -126,10 +126,10 @@ def search_part(context: SearchContext, work: Work) -> tuple[SearchResult, dict[
             f"none of the settings that were measured can be fitted in blocks: give "
             f"{result.best.regularizer.label()} other strengths, or leave out memory (--memory)."
         )
-    result = replace(result, best=context.best(fitting))
-    hardest = context.prepared_for(result.best).folds[0].hardest()
-    reg = context.settings.reg
-    return result, trials.scales_of(reg, reg.undecided(), hardest)
+    best = context.best(fitting)
+    hardest, reg = context.prepared_for(best).folds[0].hardest(), context.settings.reg
+    names = best.regularizer.params().keys() & reg.undecided()
+    return replace(result, best=best), trials.scales_of(reg, names, hardest)
 
 
 # Share of the allowed memory that arrays of blocks may fill before they go to disk.
