@@ -83,6 +83,9 @@ def test_metrics_with_weights(labels: tuple[str, ...], multiclass: str) -> None:
     from sklearn.metrics import f1_score
 
     assert both == pytest.approx(f1_score(y, decided, average="macro", zero_division=0.0))
+    # The unknown label may be predicted of documents none of which has it.
+    found = measure_labels(decided, y, len(labels))["macro-f1"]
+    assert found == pytest.approx(f1_score(decided, y, average="macro", zero_division=0.0))
 
 
 def trained() -> Model:

@@ -23,9 +23,9 @@ def measure_labels(
 
     The macro-F1 is the mean over the labels that some document has or is predicted to have. A
     document counts as many times as its weight says; once where ``weights`` (n,) are left out.
-    y_true may have indices from ``n_labels`` on, of labels that are never predicted.
+    Indices from ``n_labels`` on are of labels that are not fitted.
     """
-    n_labels = max(n_labels, int(y_true.max(initial=0)) + 1)
+    n_labels = max(n_labels, *(int(codes.max(initial=0)) + 1 for codes in (y_true, y_pred)))
 
     def count(codes: Int64s, of: Floats | None) -> Floats | Int64s:
         return np.bincount(codes, of, n_labels)

@@ -59,6 +59,14 @@ def test_a_threshold_that_helps(binary: Model) -> None:
     )
 
 
+def test_a_threshold_that_helps_beside_an_unknown_label() -> None:
+    texts, labels = ["good film", "bad film"] * 10, ["pos", "neg"] * 10
+    model = textreg.train(texts, labels, reg="ridge", reg_l2=0.1, tokenizer="words", unknown="none")
+    truly, scores = shifted(200, 1.0)
+    (found,) = other_thresholds(answered(model, truly, scores * 9.0))  # no document has it
+    assert found.what.startswith("Set the threshold of a label (--threshold 'pos=f1').")
+
+
 @pytest.mark.parametrize(("n", "shift"), [(400, 0.0), (99, 1.0)])
 def test_no_threshold_without_a_gain_or_documents(binary: Model, n: int, shift: float) -> None:
     assert list(other_thresholds(answered(binary, *shifted(n, shift)))) == []
