@@ -121,7 +121,7 @@ class Reading(NamedTuple):
             and not (name.endswith("_col") and value.isdecimal())
             and not (name == "text_col" and fields)
         }
-        stored = source.reading if (source := model.summary and model.summary.source) else {}
+        stored = origin.reading if (origin := model.summary and model.summary.source) else {}
         for name in ("decimal", "label_map"):
             given = getattr(how, name) or {}
             if name in stored and "" not in given:  # that mark is of all columns
