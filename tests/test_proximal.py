@@ -116,6 +116,15 @@ def test_a_large_strength_empties_the_model() -> None:
     assert found.b == pytest.approx(given_problem.intercept_at_zero())
 
 
+def test_a_single_label_has_no_optimal_intercept() -> None:
+    """The loss falls as it moves on, whatever the weights do: no step is refused for that."""
+    given_problem = problem()
+    found = proximal(given_problem.replace(y=np.ones(40)), Mine(l2=0.4))
+    assert found.converged
+    assert found.objective < 1e-12
+    np.testing.assert_allclose(found.w, 0.0, atol=1e-12)
+
+
 def test_documents_without_a_feature_need_no_step() -> None:
     empty = problem().replace(X=np.zeros((40, 12)))
     found = proximal(empty, Mine(l1=0.5))

@@ -229,7 +229,8 @@ def _forward(
         scores = engine.design.product(move)
         new = _move(engine, w, at.b, at.z + scores)
         square = float(np.vdot(move, move)) / (2.0 * length)
-        if square > BY_DERIVATIVES * abs(at.loss):
+        # An intercept without an optimum, as for a single label, moves on and changes r as well.
+        if slope > 0.0 or square > BY_DERIVATIVES * abs(at.loss):
             rise = new.loss - at.loss - float(np.vdot(gradient, move))
             allowed = square + NOISE * abs(at.loss)
         else:

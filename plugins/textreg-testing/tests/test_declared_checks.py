@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 from conftest import Cli
+from switched_tokenizers import Mentions, Pieces
 from thoroughness import skipping_fresh, without_fresh
 
 from textreg.errors import UsageError
-from textreg.kinds import Tokenizer
-from textreg.params import param
 from textreg_testing import ContractError, check_tokenizer, tokenizer_checks
 
 MODULE = """
@@ -118,30 +117,6 @@ def test_answers_are_named_as_a_function_of_a_file(written: Any) -> None:
         message = f"answers = '{named}' has to be FILE:FUNCTION"
         with pytest.raises(ContractError, match=re.escape(message)):
             check_tokenizer(written(f'answers = "{named}"\n').Rare)
-
-
-class Mentions(Tokenizer):
-    """Words, and whom they mention."""
-
-    name = "mentions"
-    mentions: bool = param(default=False, help="keep the sign before a name")
-
-    def __call__(self, text: str) -> list[list[str]]:
-        return [re.findall(r"@?\w+" if self.mentions else r"\w+", text.lower())]
-
-
-class Pieces(Tokenizer):
-    """Runs of Chinese characters, or all pairs in them."""
-
-    name = "pieces"
-    search: bool = param(default=False, help="long words as well as their parts")
-
-    def __call__(self, text: str) -> list[list[str]]:
-        found: list[str] = []
-        for run in re.findall(r"[\u4e00-\u9fff]+", text):
-            parts = [run[at : at + 2] for at in range(0, len(run), 2)]
-            found += [*parts, run] if self.search and len(run) > 4 else parts
-        return [found]
 
 
 @pytest.mark.parametrize("part", [Mentions, Pieces], ids=lambda part: part.name)
