@@ -487,7 +487,7 @@ class Corpus:
     def label_names(self) -> list[str]:
         """All labels that some document has, in sorted order."""
         if not self.multilabel:
-            return sorted(set(self.labels or ()))
+            return sorted(set(self.labels or ()), key=str)  # numbers may be among them
         return sorted({label for labels in self.labels or () for label in labels})
 
     def __len__(self) -> int:
