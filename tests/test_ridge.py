@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from textreg import Ridge
 from textreg.builtin.groups import Group
-from textreg.losses import Logistic
+from textreg.losses import Logistic, Squared
 from textreg.penalties import Separable
 from textreg.records import Groups, Problem
 from textreg.solvers import dual_ascent
@@ -69,6 +69,29 @@ def test_other_losses_and_empty_matrices_are_left_to_newton() -> None:
     assert not dual_ascent.suits(problem(loss="squared"), 1.0)
     assert not dual_ascent.suits(problem(loss=Own()), 1.0)  # whose slope may be another one
     assert not dual_ascent.suits(Problem(csr_array((4, 0)), np.array([1.0, -1.0, 1.0, 1.0])), 1.0)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_a_weak_ridge_of_squares_is_one_long_step(fit_intercept: bool) -> None:
+    """By rounds that each begin anew it would take dozens of steps."""
+    rng = np.random.default_rng(3)
+    X = random_matrix((400, 600), 0.1, rng)
+    X.data += 3.0  # all rows have much in common, so the system is ill-conditioned
+    y = X @ rng.normal(size=600) + rng.normal(size=400)
+    given = Problem(X, y, loss="squared", tol=1e-6, fit_intercept=fit_intercept)
+    quick = Ridge(l2=1e-3).solve(given)
+    assert quick.gap <= 1e-6
+    assert quick.iterations <= 4
+    # The normal equations: (X'X + 2 l2 I) w = X'y, of centered columns and targets.
+    dense = X.toarray()
+    center = dense.mean(axis=0) if fit_intercept else 0.0
+    shift = y.mean() if fit_intercept else 0.0
+    gram = (dense - center).T @ (dense - center) + 2e-3 * np.eye(600)
+    w = np.linalg.solve(gram, (dense - center).T @ (y - shift))
+    b = shift - float(np.sum(center * w))
+    value = Squared().value(X @ w + b, y, np.ones(400)) + 1e-3 * w @ w
+    assert value <= quick.objective * (1.0 + 1e-9)
+    assert quick.objective * (1.0 - quick.gap) <= value
 
 
 def test_no_features() -> None:

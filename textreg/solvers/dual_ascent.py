@@ -159,9 +159,9 @@ def _solve(problems: Sequence[Problem], l2: float) -> list[Solution]:
 
 
 def _by_newton(problems: Sequence[Problem], l2: float) -> list[Solution]:
-    """By coordinate descent in memory; in blocks, whose columns are not there, by products."""
+    """By coordinate descent in memory; by products in blocks, or where one step is enough."""
     p = problems[0].design.shape[1]
-    if not problems[0].design.blocks:
+    if not problems[0].design.blocks and problems[0].loss.third_derivative_bound > 0.0:
         return newtons(problems, Separable.constant(p, l2=l2))
     from scipy.sparse import csr_array
 
