@@ -21,7 +21,7 @@ from textreg.training.splits import Split
 
 # Intercepts that are shifted afterwards take longer than all fits.
 QUICK: dict[str, Any] = {"tokenizer": "words", "reg": "elastic", "holdout": 0.5}
-QUICK |= {"intercept": "fitted", "calibrate": "none"}
+QUICK |= {"intercept": "fitted", "calibrate": "none", "weighting": "unit-idf"}
 LETTERS = [chr(at) for at in range(ord("a"), ord("z") + 1)]
 
 
