@@ -246,7 +246,10 @@ class Vectorizer(Parametrized):
         return Features(rows=CountedRows(encoded), tokens=tokens, encoder=encoder)
 
     def decided(self, n: int, labels: int = 1, *, vectors: bool = False) -> Vectorizer:
-        """With the weighting for n documents, beside word vectors or not, where it is "auto"."""
+        """With the weighting for n documents of so many labels, where it is "auto".
+
+        vectors: whether word vectors are beside it.
+        """
         if self.weighting != AUTO:
             return self
         few = n <= (FEW if labels < MANY_LABELS else max(FEW, FEW_EACH * labels))

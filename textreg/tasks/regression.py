@@ -78,7 +78,7 @@ class Regression(Task):
             if not np.isfinite(values[row]):
                 raise DataError(
                     f"{corpus.where(row)}: the label is '{label}', but a regression needs finite "
-                    "numbers. Correct it, or leave out --task regression."
+                    "numbers, with a decimal point. Correct it, or leave out --task regression."
                 )
             if abs(values[row]) > LARGEST:
                 raise DataError(
