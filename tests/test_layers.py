@@ -178,7 +178,7 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 35_661,
+    "textreg": 35_667,
     "textreg/_core": 4_170,
     "textreg/blocks": 636,
     "textreg/builtin": 1_201,
@@ -191,8 +191,8 @@ BUDGETS = {
     "textreg/model": 1_646,
     "textreg/plugins": 1_303,
     "textreg/reading": 2_287,
-    "textreg/records": 2_485,
-    "textreg/solvers": 4_881,
+    "textreg/records": 2_487,
+    "textreg/solvers": 4_885,
     "textreg/tasks": 1_294,
     "textreg/training": 4_310,
     "plugins": 11_134,

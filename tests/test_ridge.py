@@ -13,7 +13,7 @@ from textreg import Ridge
 from textreg.builtin.groups import Group
 from textreg.losses import Logistic, Squared
 from textreg.penalties import Separable
-from textreg.records import Groups, Problem
+from textreg.records import Groups, Problem, Step
 from textreg.solvers import dual_ascent
 from textreg.solvers.newton import newton
 
@@ -92,6 +92,26 @@ def test_a_weak_ridge_of_squares_is_one_long_step(fit_intercept: bool) -> None:
     value = Squared().value(X @ w + b, y, np.ones(400)) + 1e-3 * w @ w
     assert value <= quick.objective * (1.0 + 1e-9)
     assert quick.objective * (1.0 - quick.gap) <= value
+
+
+def test_a_long_step_ends_when_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As by the time limit of a training, which a fit may not overrun by a whole step."""
+    monkeypatch.setattr("textreg.solvers.newton.ROUNDS", 5)
+    rng = np.random.default_rng(3)
+    X = random_matrix((400, 600), 0.1, rng)
+    X.data += 3.0
+    seen: list[Step] = []
+
+    def callback(step: Step) -> bool:
+        seen.append(step)
+        return len(seen) > 1
+
+    y = X @ rng.normal(size=600) + rng.normal(size=400)
+    given = Problem(X, y, loss="squared", tol=1e-9, callback=callback)
+    stopped = Ridge(l2=1e-6).solve(given)
+    assert [step.iteration for step in seen] == [0, 0, 1]  # once within the step
+    assert not stopped.converged
+    assert stopped.objective < seen[0].objective
 
 
 def test_no_features() -> None:

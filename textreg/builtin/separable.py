@@ -224,7 +224,7 @@ class NoRegularizer(SeparableRegularizer):
 
         def watch(step: Step) -> bool:
             nonlocal stopped
-            stopped = bool(problem.callback and problem.callback(step))
+            stopped = problem.stops(step)
             return stopped
 
         for share in VANISHING if largest > 0.0 else ():

@@ -252,7 +252,7 @@ class Vectorizer(Parametrized):
         """
         if self.weighting != AUTO:
             return self
-        few = n <= (FEW if labels < MANY_LABELS else max(FEW, FEW_EACH * labels))
+        few = n <= (FEW if labels < MANY_LABELS else FEW_EACH * labels)
         return self.replace(weighting="tfidf" if few and not vectors else "unit-idf")
 
     def parts(self, tokenizer: Tokenizer) -> list[Tokenizer]:

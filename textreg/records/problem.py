@@ -445,6 +445,10 @@ class Problem:
         object.__setattr__(self, name, self.design.X)  # by rows only where somebody asks
         return self.design.X
 
+    def stops(self, step: Step) -> bool:
+        """Whether the callback, told of a step, wants no more."""
+        return bool(self.callback and self.callback(step))
+
     def __repr__(self) -> str:
         n, p = self.design.shape
         structure = [part for part in (self.groups, self.graph) if part is not None]

@@ -192,7 +192,7 @@ def _admm(problem: Problem, penalty: GroupNorms, options: AdmmOptions) -> tuple[
                 gap = relative_gap(best, bound.value)
                 met = met or (stop == "gap" and gap <= problem.tol)
             history.append(Step(iteration, best, gap))
-            stopped = bool(problem.callback and problem.callback(history[-1]))
+            stopped = problem.stops(history[-1])
         if balanced and not last:
             scale = _rebalance(primal, dual)
             if 1.0 / FARTHEST_RHO <= scale * rho / options.rho <= FARTHEST_RHO and scale != 1.0:
@@ -325,7 +325,7 @@ def _run(problem: Problem, penalty: GroupNorms, options: Algorithm1Options) -> S
             latest = group_bound(fit.dual(), penalty, fit.size(), duals, objective, problem.tol)
             bound = max(bound, latest, key=value_of)
             history.append(Step(iteration, objective, relative_gap(objective, bound.value)))
-            stopped = bool(problem.callback and problem.callback(history[-1]))
+            stopped = problem.stops(history[-1])
 
     solution = Solution(
         w=engine.w.copy(),

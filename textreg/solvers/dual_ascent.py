@@ -189,7 +189,7 @@ class RidgeFit:
             self.objective, self.w, self.b = objective, certificate.w[at], float(certificate.b[at])
         gap = relative_gap(self.objective, self.bound)
         self.history.append(Step(sweeps, self.objective, gap))
-        self._stopped = bool(problem.callback and problem.callback(self.history[-1]))
+        self._stopped = problem.stops(self.history[-1])
         ended = self._stopped or gap <= problem.tol or sweeps >= problem.max_iter
         before = self.history[-5:][0]
         left = sweeps_left(gap, before.gap, sweeps - before.iteration, problem.tol)

@@ -159,7 +159,7 @@ def _over_working_sets(
     def callback(step: Step) -> bool:
         nonlocal stopped
         history.append(step._replace(iteration=rounds + step.iteration))
-        stopped = bool(problem.callback and problem.callback(history[-1]))
+        stopped = problem.stops(history[-1])
         return stopped or (step.gap > problem.tol and len(fit.missing) > 0)
 
     while True:
@@ -379,7 +379,7 @@ class _Sweeps:
         problem, objective = self._problem, self._best.objective
         self._gap = relative_gap(objective, self._bound.value)
         self._history.append(Step(sweeps, objective, self._gap))
-        self._stopped = bool(problem.callback and problem.callback(self._history[-1]))
+        self._stopped = problem.stops(self._history[-1])
 
     def _result(self, sweeps: int, u: Floats) -> Reweighted:
         """The best point. u: ragged, the dual variables of the groups."""

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import count
 
 import numpy as np
 
@@ -204,7 +205,7 @@ class NewtonFit:
         )
         gap = self._gap(objective, gradient, active)
         self._history.append(Step(self._iterations, objective, gap))
-        self.stopped = bool(problem.callback and problem.callback(self._history[-1]))
+        self.stopped = problem.stops(self._history[-1])
         self._idle = self._idle + 1 if self._decrease <= NOISE * objective else 0
         over = self._iterations >= problem.max_iter or self._idle > IDLE
         self.ended = self._converged or self.stopped or over
@@ -377,6 +378,10 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
     # The model of a quadratic loss is the problem itself: one long step comes to the optimum.
     exact = problem.loss.third_derivative_bound == 0.0 and penalty.l2 > 0.0
     history, bound, gap, first, idle = list[Step](), -np.inf, math.inf, 0.0, 0
+
+    def stop() -> bool:
+        return problem.stops(history[-1])
+
     for iteration in range(problem.max_iter + 1):
         engine.optimize_intercept()
         gradient, objective = newton.gradient_and_objective()
@@ -390,13 +395,13 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
         else:
             gap, converged = math.nan, residual <= problem.tol * first
         history.append(Step(iteration, objective, gap))
-        stopped = bool(problem.callback and problem.callback(history[-1]))
+        stopped = stop()
         ended = converged or stopped or residual == 0.0  # no step gains where no slope is left
         if ended or iteration == problem.max_iter or idle >= IDLE:
             break
         share = 0.0 if exact else min(ROUGH, max(FINE, math.sqrt(residual / first)))
         enough = CLOSE * problem.tol * objective if exact or problem.design.blocks else 0.0
-        idle = idle + 1 if newton.step(share, enough) <= NOISE * objective else 0
+        idle = idle + 1 if newton.step(share, enough, stop) <= NOISE * objective else 0
 
     solution = Solution(
         w=engine.w,
@@ -452,10 +457,11 @@ class NewtonSteps:
         conjugate = float(t @ w) - float(w @ self.product) + excess  # an upper bound of it
         return dual_value(engine, alpha) - conjugate
 
-    def step(self, share: float, gap: float = 0.0) -> float:
+    def step(self, share: float, gap: float = 0.0, stop: Callable[[], bool] = bool) -> float:
         """One step, the model solved down to ``share`` of its gradient, or to that absolute gap.
 
-        Where the share is 0, conjugate gradients may take ten times as many rounds.
+        Where the share is 0, conjugate gradients may take ten times as many rounds, and
+        end early where ``stop``, asked now and then, says so (``bool`` never does).
 
         Returns the decrease of the objective.
         """
@@ -464,13 +470,13 @@ class NewtonSteps:
         def trusted() -> Advance:
             if underflowed(engine):
                 return Advance(0.0, 0.0)
-            return engine.damped(lambda: self._step(share, gap))
+            return engine.damped(lambda: self._step(share, gap, stop))
 
         return step_with_fallback(
             trusted, engine.use_curvature_bound, failed=lambda advance: advance.length < SHORT
         )
 
-    def _step(self, share: float, gap: float) -> Advance:
+    def _step(self, share: float, gap: float, stop: Callable[[], bool]) -> Advance:
         """The step for the second derivatives as they stand."""
         engine = self.engine
         model, (gradient, _) = _NewtonModel(self), self.gradient_and_objective()
@@ -479,7 +485,11 @@ class NewtonSteps:
         # A gap that is small from the start is due to the intercept: then move at all.
         gap = min(gap, 0.5 * model.gap(gradient)) if gap else 0.0
 
+        asked = count(1)
+
         def enough(rest: Floats, rest_b: float) -> bool:
+            if next(asked) % ROUNDS == 0 and stop():
+                return True
             return model.gap(rest) <= gap and model.gap(model.at_best_b(rest, rest_b)) <= gap
 
         rounds = ROUNDS if share else 10 * ROUNDS

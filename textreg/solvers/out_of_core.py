@@ -293,7 +293,7 @@ def over_blocks(
         bound = _bound(inner, at_zero, excess[missing], l1, l2)
         gap = relative_gap(restricted.objective, bound)
         history.append(Step(iterations, restricted.objective, gap))
-        stopped = bool(problem.callback and problem.callback(history[-1]))
+        stopped = problem.stops(history[-1])
         exhausted = not missing.any() and tol <= INNER * problem.tol
         if gap <= problem.tol or stopped or exhausted or number == MOST_PROBLEMS:
             break

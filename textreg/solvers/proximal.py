@@ -138,7 +138,7 @@ def minimize(
         else:
             before, uphill = current, True
         history.append(Step(len(history) + 1, current.loss + value, gap))
-        stopped = bool(problem.callback and problem.callback(history[-1]))
+        stopped = problem.stops(history[-1])
         last = stopped or len(history) >= problem.max_iter
         if uphill or residual <= limit or last:
             ahead, momentum = current, 1.0

@@ -514,7 +514,6 @@ class Pursuit:
         budget : int
             Number of features; the last group may exceed it.
         """
-        callback = self.problem.callback
         while len(self.order) < budget and not self.stopped:
             if self._epsilon_of == "residual" and self.fit.features and self._residual_is_small():
                 self.stopped = "epsilon"
@@ -533,7 +532,7 @@ class Pursuit:
                     self._activate_inside(best)
                 else:
                     self._activate(best.features, best.group)
-                if callback is not None and callback(self.history[-1]):
+                if self.problem.stops(self.history[-1]):
                     self.stopped = "callback"
 
     def _activate(self, features: Int32s, group: int) -> None:

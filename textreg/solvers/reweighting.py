@@ -289,7 +289,7 @@ def reweight(
             next_effort = min(2 * next_effort, MOST_EFFORT) if stalled else 1
             effort = max(careful, next_effort)
             history.append(Step(iteration, best, gap))
-            ended = bool(problem.callback and problem.callback(history[-1]))
+            ended = problem.stops(history[-1])
             next_check = iteration + min(
                 8, max(2, round(math.log2(min(max(gap / problem.tol, 1.0), 256.0))))
             )
@@ -318,7 +318,7 @@ def continued(
 
     def callback(step: Step) -> bool:
         history.append(step._replace(iteration=before + step.iteration))
-        return bool(problem.callback and problem.callback(history[-1]))
+        return problem.stops(history[-1])
 
     options = problem.replace(callback=callback, max_iter=problem.max_iter - before)
     rounds = reweight(options, penalty, fit, after_sweeps.s, LATER_CHECK if before else FIRST_CHECK)

@@ -151,7 +151,7 @@ def _take_rounds(
         bound = max(bound, _bound(fit, step))
         gap = fit.gap = relative_gap(objective, bound)
         history.append(Step(iteration, objective, gap))
-        stopped = stopped or bool(problem.callback and problem.callback(history[-1]))
+        stopped = stopped or problem.stops(history[-1])
         idle = idle + 1 if before - objective <= NOISE * objective else 0
         if gap <= problem.tol or stopped or iteration >= problem.max_iter or idle > IDLE:
             break

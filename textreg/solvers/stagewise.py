@@ -1015,8 +1015,7 @@ class StagewiseRun:
         self._checkpoints.append(point)
         if point.validation_error < self._checkpoints[self._best].validation_error:
             self._best = len(self._checkpoints) - 1
-        callback = self._problem.callback
-        if callback and callback(Step(point.step, point.objective, math.nan)):
+        if self._problem.stops(Step(point.step, point.objective, math.nan)):
             self.stopped = "callback"
         elif (
             self._held_out is not None

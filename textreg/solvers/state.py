@@ -520,7 +520,7 @@ def approach(
 
     def watch(step: Step) -> bool:
         nonlocal stopped
-        stopped = bool(problem.callback and problem.callback(step))
+        stopped = problem.stops(step)
         return stopped
 
     stages = math.ceil(math.log(strongest) / math.log(PATH_FACTOR))
@@ -557,7 +557,7 @@ def watching(
     def callback(step: Step) -> bool:
         nonlocal fitted
         fitted = step.objective <= NOTHING * at_zero and not step.gap < 1.0
-        return fitted or bool(problem.callback and problem.callback(step))
+        return fitted or problem.stops(step)
 
     solution = solve(problem.replace(callback=callback))
     if not fitted:

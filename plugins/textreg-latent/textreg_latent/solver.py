@@ -108,7 +108,7 @@ def latent_groups(problem: Problem, penalty: LatentPenalty) -> Solution:
         best = bound if bound.value > best.value else best
         gap = relative_gap(run.value, best.value)
         history.append(Step(run.rounds, run.value, gap))
-        stopped = bool(problem.callback and problem.callback(history[-1]))
+        stopped = problem.stops(history[-1])
         if gap <= problem.tol or stopped or run.rounds >= problem.max_iter or idle > IDLE:
             break
         before = run.value
