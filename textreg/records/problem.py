@@ -446,7 +446,17 @@ class Problem:
         return self.design.X
 
     def stops(self, step: Step) -> bool:
-        """Whether the callback, told of a step, wants no more."""
+        """Whether the callback, told of a step, wants no more.
+
+        Parameters
+        ----------
+        step : Step
+            Of the solver.
+
+        Returns
+        -------
+        bool
+        """
         return bool(self.callback and self.callback(step))
 
     def __repr__(self) -> str:
