@@ -33,32 +33,35 @@ class SeparableRegularizer(Penalized):
         """The strengths ``l1`` and ``l2``, as far as the class has them, by name."""
         return {key: getattr(self, key) for key in ("l1", "l2") if hasattr(self, key)}
 
+    def decided(self) -> tuple[float, float]:
+        """l1 and l2, of which the class may lack one; UsageError if one is not chosen."""
+        strengths = self.strengths()
+        check_decided(self.name, **strengths)
+        return strengths.get("l1", 0.0), strengths.get("l2", 0.0)
+
     def solve(self, problem: Problem) -> Solution:
         """Minimize loss + penalty, to the relative duality gap ``problem.tol``."""
-        l1, l2 = (self.strengths().get(name, 0.0) for name in ("l1", "l2"))
-        if problem.design.blocks and l1:
+        l1, l2 = self.decided()
+        if l1 and problem.design.blocks:
             return over_blocks(problem, l1, l2, self.solve)
-        penalty = self.penalty(problem)
-        if penalty.lam.any():
-            return newton(problem, penalty)
+        if l1:
+            return newton(problem, self.penalty(problem))
         return ridges([problem], l2)[0] if l2 else unpenalized(problem)
 
     def solve_each(self, problems: Sequence[Problem]) -> list[Solution]:
         """The same for several labels, which share their passes over the matrix."""
-        first, l2 = problems[0], self.strengths().get("l2", 0.0)
-        penalty = self.penalty(first)
-        if penalty.lam.any() and not first.design.blocks:
-            return newtons(problems, penalty)
-        ridge = l2 and not penalty.lam.any()
-        return ridges(problems, l2) if ridge else super().solve_each(problems)
+        l1, l2 = self.decided()
+        if l1 and not problems[0].design.blocks:
+            return newtons(problems, self.penalty(problems[0]))
+        return ridges(problems, l2) if l2 and not l1 else super().solve_each(problems)
 
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
     ) -> MultiSolution:
         """Minimize the softmax loss of all classes + penalty."""
-        penalty = self.penalty(problem)
-        if penalty.lam.any():
-            return multinomial(problem, codes, SeparableStep(problem, penalty), start)
+        if self.decided()[0]:
+            step = SeparableStep(problem, self.penalty(problem))
+            return multinomial(problem, codes, step, start)
         merged = merge_parallel_columns(problem.design)
         small = merged.merge_problem(problem)
         if start is not None:
@@ -68,7 +71,7 @@ class SeparableRegularizer(Penalized):
 
     def support(self, problem: Problem, solution: Solution) -> Support | None:
         """Which features surely have no weight, and which surely have one; None without l1."""
-        l1, l2 = (self.strengths().get(name, 0.0) for name in ("l1", "l2"))
+        l1, l2 = self.decided()
         if not l1 or not provable(problem, solution):
             return None
         return support_of_features(problem, solution, l1, l2)
@@ -79,9 +82,7 @@ class SeparableRegularizer(Penalized):
 
     def penalty(self, problem: Problem) -> Separable:
         """The penalty for the features of ``problem``; UsageError if a strength is not chosen."""
-        strengths = self.strengths()
-        check_decided(self.name, **strengths)
-        return Separable.constant(problem.design.shape[1], **strengths)
+        return Separable.constant(problem.design.shape[1], *self.decided())
 
 
 WEIGHTS = ("none", "documents", "sentences")
