@@ -1,5 +1,6 @@
 """The program ``textreg``, and ``python -m textreg``: the command line as a process of its own."""
 
+import gc
 import os
 import sys
 
@@ -30,6 +31,9 @@ def _run() -> int:
     from textreg.cli import main
 
     code = main()
+    # What is left ends with the process. Python would look for cycles in it, for as long as a tenth
+    # of a short command.
+    gc.freeze()
     if code <= 128:
         disown()
     return code

@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain, tee
 from pathlib import PurePath
-from tempfile import TemporaryFile
 from typing import IO, Any, TypeAlias
 
 from textreg.errors import DataError, TextregError, UsageError, did_you_mean
@@ -533,6 +532,8 @@ class Source:
             self._stream.seek(0)
             yield self._stream
             return
+        from tempfile import TemporaryFile  # few files need one, and its import takes a while
+
         with TemporaryFile() as temporary:
             for chunk in self._chunks:
                 temporary.write(chunk)
