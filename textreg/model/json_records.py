@@ -1,7 +1,8 @@
-"""Frozen dataclasses as JSON values and back; reading checks every value against its type hint.
+"""Records as JSON values and back; reading checks every value against its type hint.
 
-Fields may be ``str``, ``int``, ``float`` (finite), ``bool``, None, unions of these, other such
-dataclasses, ``dict[str, T]``, ``tuple[T, ...]``, tuples of fixed length, or ``Any``.
+Records are named tuples and frozen dataclasses. Fields may be ``str``, ``int``, ``float`` (finite),
+``bool``, None, unions of these, other records, ``dict[str, T]``, ``tuple[T, ...]``, tuples of fixed
+length, or ``Any``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import math
 import types
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from textreg.errors import DataError, UsageError
@@ -35,14 +36,15 @@ def to_json(value: Any) -> Any:
 
     A field with a default is left out where it has it.
     """
-    if is_dataclass(value):
+    kind: Any = type(value)
+    if _is_record(kind):
         plain: dict[str, Any] = {}
-        for item in fields(value):
-            member = getattr(value, item.name)
-            if item.metadata == INLINE:
+        for name, (default, inlined) in _members(kind).items():
+            member = getattr(value, name)
+            if inlined:
                 plain |= {key.replace("-", "_"): to_json(each) for key, each in member.items()}
-            elif item.default is MISSING or member != item.default:
-                plain[item.name] = to_json(member)
+            elif default is MISSING or member != default:
+                plain[name] = to_json(member)
         return plain
     if isinstance(value, Mapping):
         return {key: to_json(member) for key, member in value.items()}
@@ -59,6 +61,19 @@ def from_json(record: type[R], plain: Any, where: str) -> R:
     """
     value: R = _read(record, plain, where)
     return value
+
+
+def _is_record(kind: Any) -> bool:
+    return isinstance(kind, type) and (is_dataclass(kind) or hasattr(kind, "_fields"))
+
+
+@functools.cache
+def _members(record: Any) -> dict[str, tuple[Any, bool]]:
+    """The default of every field, or MISSING, and whether it is inlined."""
+    if is_dataclass(record):
+        return {item.name: (item.default, item.metadata == INLINE) for item in fields(record)}
+    defaults = record._field_defaults
+    return {name: (defaults.get(name, MISSING), False) for name in record._fields}
 
 
 @functools.cache
@@ -80,7 +95,7 @@ def _read(hint: Any, plain: Any, where: str) -> Any:
             with suppress(FaultError):
                 return _read(option, plain, where)
         return _read(last, plain, where)
-    if isinstance(hint, type) and is_dataclass(hint):
+    if _is_record(hint):
         return _read_record(hint, plain, where)
     if origin is dict:
         _require(type(plain) is dict, "an object", plain, where)
@@ -112,20 +127,17 @@ _NAMES = {
 def _read_record(record: Any, plain: Any, where: str) -> Any:
     _require(type(plain) is dict, "an object", plain, where)
     hints, rest = _hints(record), dict(plain)
-    values = {}
-    inlined: Field[Any] | None = None
-    for item in fields(record):
-        if item.metadata == INLINE:
-            inlined = item
-        elif item.name in rest:
-            values[item.name] = _read(
-                hints[item.name], rest.pop(item.name), _join(where, item.name)
-            )
-        elif item.default is MISSING:
-            raise FaultError(f"'{_join(where, item.name)}' is missing")
-    if inlined is not None:
+    values, inline = {}, ""
+    for name, (default, inlined) in _members(record).items():
+        if inlined:
+            inline = name
+        elif name in rest:
+            values[name] = _read(hints[name], rest.pop(name), _join(where, name))
+        elif default is MISSING:
+            raise FaultError(f"'{_join(where, name)}' is missing")
+    if inline:
         members = {key.replace("_", "-"): member for key, member in rest.items()}
-        values[inlined.name] = _read(hints[inlined.name], members, where)
+        values[inline] = _read(hints[inline], members, where)
     try:
         return record(**values)
     except (DataError, UsageError) as error:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from textreg.errors import RecordError, first_few
 from textreg.model import json_records
@@ -29,8 +29,7 @@ class PartOrigin(registry.Origin):
     kind: str
 
 
-@dataclass(frozen=True)
-class SourceSummary:
+class SourceSummary(NamedTuple):
     """The files of a training, and how they were read.
 
     Attributes
@@ -48,8 +47,7 @@ class SourceSummary:
     reading: dict[str, Any]
 
 
-@dataclass(frozen=True)
-class UpdateSummary:
+class UpdateSummary(NamedTuple):
     """Documents that were added to a model after its training.
 
     Attributes
@@ -80,8 +78,7 @@ class UpdateSummary:
     files: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class SplitSummary:
+class SplitSummary(NamedTuple):
     """Which documents were held out to measure the settings of a search.
 
     Attributes
@@ -102,8 +99,7 @@ class SplitSummary:
     by: str | None
 
 
-@dataclass(frozen=True)
-class ChoiceSummary:
+class ChoiceSummary(NamedTuple):
     """By which rule the search chose a setting.
 
     Attributes
@@ -168,8 +164,7 @@ class SearchPoint:
     metrics: dict[str, float] = field(metadata=INLINE)
 
 
-@dataclass(frozen=True)
-class ThresholdSummary:
+class ThresholdSummary(NamedTuple):
     """The decision threshold of a label.
 
     Attributes
@@ -189,8 +184,7 @@ class ThresholdSummary:
     recall: float | None
 
 
-@dataclass(frozen=True)
-class UnknownSummary:
+class UnknownSummary(NamedTuple):
     """The threshold below which a text gets the unknown label.
 
     Attributes
@@ -218,8 +212,7 @@ class UnknownSummary:
     recall: float | None
 
 
-@dataclass(frozen=True)
-class RegularizerSummary:
+class RegularizerSummary(NamedTuple):
     """The regularizer of the final fit.
 
     Attributes
@@ -237,8 +230,7 @@ class RegularizerSummary:
     searched: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class UnsmoothedSummary:
+class UnsmoothedSummary(NamedTuple):
     """The final fit under the loss that a smoothed one stands for.
 
     Attributes
@@ -253,8 +245,7 @@ class UnsmoothedSummary:
     gap: float | None
 
 
-@dataclass(frozen=True)
-class SupportCounts:
+class SupportCounts(NamedTuple):
     """How many features, or groups, are proven to be out of the optimum or in it.
 
     Attributes
@@ -270,11 +261,10 @@ class SupportCounts:
     @classmethod
     def total(cls, counts: Sequence[SupportCounts]) -> SupportCounts:
         """Of all weight vectors together."""
-        return cls(*map(sum, zip(*map(astuple, counts), strict=True)))
+        return cls(*map(sum, zip(*counts, strict=True)))
 
 
-@dataclass(frozen=True)
-class SupportSummary:
+class SupportSummary(NamedTuple):
     """What the final fit proves of its optimum, whatever solver came how near.
 
     Attributes
@@ -289,8 +279,7 @@ class SupportSummary:
     groups: tuple[SupportCounts, ...]
 
 
-@dataclass(frozen=True)
-class PruneSummary:
+class PruneSummary(NamedTuple):
     """The smallest weights, left out after the final fit.
 
     Attributes
@@ -310,8 +299,7 @@ class PruneSummary:
     gap: float | None
 
 
-@dataclass(frozen=True)
-class GroupsSummary:
+class GroupsSummary(NamedTuple):
     """The groups of features that a regularizer used.
 
     Attributes
@@ -336,8 +324,7 @@ class GroupsSummary:
     selected: int | None
 
 
-@dataclass(frozen=True)
-class GraphSummary:
+class GraphSummary(NamedTuple):
     """The graph of features that a regularizer used.
 
     Attributes
@@ -358,8 +345,7 @@ class GraphSummary:
     classes: int
 
 
-@dataclass(frozen=True)
-class VectorsSummary:
+class VectorsSummary(NamedTuple):
     """Word vectors, by which similar words have similar weights.
 
     Attributes
@@ -388,8 +374,7 @@ class VectorsSummary:
         return 1.0 + math.log(1.0 + self.documents)
 
 
-@dataclass(frozen=True)
-class MarksSummary:
+class MarksSummary(NamedTuple):
     """Marked passages that the penalties of features follow.
 
     Attributes
@@ -404,8 +389,7 @@ class MarksSummary:
     strength: float
 
 
-@dataclass(frozen=True)
-class ShiftSummary:
+class ShiftSummary(NamedTuple):
     """What was added to the intercepts of a fit, so that they are right for new texts.
 
     Attributes
@@ -420,8 +404,7 @@ class ShiftSummary:
     values: tuple[float, ...]
 
 
-@dataclass(frozen=True)
-class PathSummary:
+class PathSummary(NamedTuple):
     """The regularization path that the model keeps.
 
     Attributes
@@ -436,8 +419,7 @@ class PathSummary:
     points: int
 
 
-@dataclass(frozen=True)
-class BlocksSummary:
+class BlocksSummary(NamedTuple):
     """How documents were read that lay in blocks.
 
     Attributes
@@ -455,8 +437,7 @@ class BlocksSummary:
     searched: int | None
 
 
-@dataclass(frozen=True)
-class GroupStep:
+class GroupStep(NamedTuple):
     """One step of a pursuit of groups.
 
     Attributes
@@ -474,8 +455,7 @@ class GroupStep:
     features: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class RareSummary:
+class RareSummary(NamedTuple):
     """The labels of few training documents.
 
     Attributes

@@ -155,9 +155,9 @@ def _unmeasured(summary: records.TrainingSummary) -> records.TrainingSummary:
     """The same without what was measured of the model before, and what its fit alone tells."""
     unknown = summary.unknown
     if unknown is not None:
-        unknown = replace(unknown, documents=0, coverage=None, risk=None, recall=None)
+        unknown = unknown._replace(documents=0, coverage=None, risk=None, recall=None)
     thresholds = {
-        label: replace(chosen, precision=None, recall=None)
+        label: chosen._replace(precision=None, recall=None)
         for label, chosen in summary.thresholds.items()
     }
     # Fields with a default say what only some trainings have.
