@@ -179,19 +179,3 @@ def test_groups_that_hold_nothing_else_keep_features_at_zero(seed: int) -> None:
     share = np.zeros(p)
     share[by_groups] = (largest - penalty.lam)[by_groups] / reached[by_groups]
     assert (penalty.norms(np.maximum(share, 0.0))[strengths > 0.0] < 1.0).all()
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_of_many_features_l1_alone_proves_where_groups_lose_most_of_theirs(
-    monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
-    penalty, largest, zero = undecided(seed, l1=0.2)
-    every, every_inside = of_support._kept_at_zero(penalty, largest, zero)
-    monkeypatch.setattr(of_support, "MANY", 0)
-    quick, inside = of_support._kept_at_zero(penalty, largest, zero)
-    sure = largest < penalty.lam
-    assert (sure & ~every).sum() == 0
-    assert np.array_equal(quick, every) or np.array_equal(quick, sure)
-    assert not (inside & ~every_inside).any()
-    monkeypatch.setattr(of_support, "SETTLING", 1.1)
-    assert np.array_equal(of_support._kept_at_zero(penalty, largest, zero)[0], sure)

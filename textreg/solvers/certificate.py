@@ -27,11 +27,10 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textreg._core.columns import column_damping
 from textreg.penalties import GroupNorms, Separable
-from textreg.records import Floats, Int32s, Problem, Solution
+from textreg.records import Bools, Floats, Int32s, Problem, Solution
 from textreg.records.arrays import squared_norms
 from textreg.records.problem import Support, states
 from textreg.solvers.state import Engine
@@ -396,8 +395,6 @@ def relative_gap(objective: float, bound: float) -> float:
     return distance / abs(objective) if objective else (math.inf if distance else 0.0)
 
 
-Bools = NDArray[np.bool_]
-
 # Relative error of objective, dual value and products, which is added to what they bound.
 ROUNDING = 1e-12
 
@@ -406,10 +403,6 @@ MARGIN = 1e-9
 
 # Most rounds in which features that groups do not keep at zero take away groups of others.
 TAKING_ROUNDS = 100
-
-# For so many features, most such rounds, and the share that each has to leave: where one leaves
-# less, next to none are left in the end.
-MANY, FEWER, SETTLING = 1000, 10, 0.75
 
 
 class Balls:
@@ -491,14 +484,11 @@ def _kept_at_zero(penalty: GroupNorms, largest: Floats, zero: Bools) -> tuple[Bo
     tried = np.flatnonzero(zero & ~sure).astype(np.int32)
     excess = np.maximum((1.0 + MARGIN) * largest - penalty.lam, 0.0)
     inside = _without(penalty, ~zero)
-    many = len(tried) > MANY
-    for _ in range(FEWER if many else TAKING_ROUNDS):
+    for _ in range(TAKING_ROUNDS):
         kept = penalty.keep_at_zero(tried, excess[tried], np.where(inside, penalty.strengths, 0.0))
-        most, left, tried = len(tried), tried[~kept], tried[kept]
+        left, tried = tried[~kept], tried[kept]
         if not len(left):
             return zero, inside
-        if many and len(tried) < SETTLING * most:
-            break
         zero[left] = False
         inside[penalty.holders(left)] = False
     return sure, _without(penalty, ~sure)
