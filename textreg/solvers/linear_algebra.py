@@ -33,6 +33,44 @@ class LinearSystem(Protocol):
         """A positive definite matrix near the inverse times (w, b)."""
 
 
+class Hessian(NamedTuple):
+    """X'diag(h)X + diag(q) in the weights of some columns and the intercept, as a linear system.
+
+    Attributes
+    ----------
+    scores, adjoint : callable
+        X w + b for weights w and an intercept b; and X'r for r (n,).
+    h : ndarray, shape (n,)
+        Curvature of the loss in every document.
+    q, diagonal : ndarray, shape (columns,)
+        Curvature of the penalty, and the diagonal of the whole, by which it is preconditioned.
+    fit_intercept : bool
+        Whether there is an intercept.
+    """
+
+    scores: Callable[[Floats, float], Floats]
+    adjoint: Callable[[Floats], Floats]
+    h: Floats
+    q: Floats
+    diagonal: Floats
+    fit_intercept: bool
+
+    def of_intercept(self) -> float:
+        """The entry of the intercept on the diagonal; 1 without one."""
+        return float(self.h.sum()) if self.fit_intercept else 1.0
+
+    def product(self, w: Floats, b: float) -> tuple[Floats, float, Floats]:
+        """The Hessian times (w, b), and the scores."""
+        z = self.scores(w, b)
+        weighted = self.h * z
+        slope = float(weighted.sum()) if self.fit_intercept else 0.0
+        return self.adjoint(weighted) + self.q * w, slope, z
+
+    def precondition(self, w: Floats, b: float) -> tuple[Floats, float]:
+        """Divide by the diagonal."""
+        return w / self.diagonal, b / self.of_intercept()
+
+
 def conjugate_gradients(
     system: LinearSystem,
     residual: tuple[Floats, float],

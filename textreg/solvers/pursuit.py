@@ -50,6 +50,7 @@ from textreg.solvers.column_scores import (
 from textreg.solvers.linear_algebra import (
     Advance,
     Direction,
+    Hessian,
     backtrack,
     conjugate_gradients,
     step_with_fallback,
@@ -129,15 +130,15 @@ class ActiveColumns:
             self._indptr = np.append(self._indptr, begin + size)
         self.every = np.arange(len(self._indptr) - 1, dtype=np.int32)
 
-    def product(self, w: Floats, b: float = 0.0, features: Int32s | None = None) -> Floats:
-        """The scores of weights of all columns, or of some, and of an intercept."""
+    def product(self, w: Floats, b: float) -> Floats:
+        """The scores of the weights of all columns, and of an intercept."""
         z = np.full(self._columns.shape[0], b)
-        block_sums(*self.matrix, w[:, None], z[:, None], features)
+        block_sums(*self.matrix, w[:, None], z[:, None])
         return z
 
     def transposed_product(self, v: Floats) -> Floats:
         """The inner products of all columns with v (n,)."""
-        dots = np.empty(len(self._indptr) - 1)
+        dots = np.empty(len(self.every))
         block_dots(*self.matrix, v[:, None], dots[:, None])
         return dots
 
@@ -230,9 +231,10 @@ class ActiveFit:
 
         They start at the present weights, and r holds the derivatives of the model there.
         """
-        q, intercept = self._q, self.problem.fit_intercept
-        model = _Hessian(self._columns, self.h, q, intercept)
-        if model.h_sum <= 0.0 or not model.diagonal.all():
+        columns, q, intercept = self._columns, self._q, self.problem.fit_intercept
+        parts = self.h, q, columns.curvature(self.h) + q, intercept
+        model = Hessian(columns.product, columns.transposed_product, *parts)
+        if model.of_intercept() <= 0.0 or not model.diagonal.all():
             return
         enough = target**2 / (0.25 * self._largest_curvature)
         residual = -self._gradient(), -float(self.r.sum()) if intercept else 0.0
@@ -300,26 +302,6 @@ class ActiveFit:
         g = self._gradient()
         share = float((g * g) @ self._inverse)
         self.radius = math.sqrt(0.25 * self._largest_curvature * share) + self._intercept_error
-
-
-class _Hessian:
-    """That of the quadratic model, in the active weights and the intercept."""
-
-    def __init__(self, columns: ActiveColumns, h: Floats, q: Floats, fit_intercept: bool) -> None:
-        self._columns, self._h, self._q, self._fit_intercept = columns, h, q, fit_intercept
-        self.diagonal = columns.curvature(h) + q
-        self.h_sum = float(h.sum()) if fit_intercept else 1.0
-
-    def product(self, w: Floats, b: float) -> tuple[Floats, float, Floats]:
-        """The Hessian times (w, b), and the scores."""
-        z = self._columns.product(w, b)
-        weighted = self._h * z
-        product = self._columns.transposed_product(weighted) + self._q * w
-        return product, float(weighted.sum()) if self._fit_intercept else 0.0, z
-
-    def precondition(self, w: Floats, b: float) -> tuple[Floats, float]:
-        """Divide by the diagonal."""
-        return w / self.diagonal, b / self.h_sum
 
 
 def with_bias(problem: Problem) -> Problem:

@@ -42,6 +42,7 @@ from textreg.records import Design, Floats, Int32s, MultiSolution, Problem, Solu
 from textreg.solvers.linear_algebra import (
     Advance,
     Direction,
+    Hessian,
     backtrack,
     conjugate_gradients,
     projected_path,
@@ -368,9 +369,7 @@ class Engine:
         # Without curvature a weight has no minimum in the model.
         support = support[self.curvature[support] + penalty.q[support] > 0.0]
         start = w[support]
-        change, change_b, move = self._conjugate(
-            _SupportModel(self, penalty, support), v, start, rounds * effort, effort
-        )
+        change, change_b, move = self._conjugate(penalty, support, at, rounds, effort)
         before = penalty.of(support, start)
         for t, trial, stopped in projected_path(start, change, penalty.lam[support] > 0.0):
             if stopped.any():
@@ -385,16 +384,24 @@ class Engine:
         return b + t * change_b, not stopped.any()
 
     def _conjugate(
-        self, model: _SupportModel, v: Floats, start: Floats, rounds: int, effort: int
+        self, penalty: Separable, support: Int32s, at: ModelPoint, rounds: int, effort: int
     ) -> Direction:
-        """The step from the weights ``start`` of the support, where the derivatives are v."""
-        zero = Direction(np.zeros(len(start)), 0.0, np.zeros(len(v)))
-        if model.h_sum <= 0.0:
+        """The step from the weights of the support, by conjugate gradients."""
+        design, (w, _, v), q = self.design, at, penalty.q[support]
+        model = Hessian(
+            lambda w, b: design.product(w, support, b),
+            lambda r: design.transposed_product(r, support),
+            *(self.h, q, self.curvature[support] + q, self.fit_intercept),
+        )
+        zero = Direction(np.zeros(len(support)), 0.0, np.zeros(len(v)))
+        if model.of_intercept() <= 0.0:
             return zero
-        residual = -model.gradient(v, start), -float(v.sum()) if self.fit_intercept else 0.0
-        tolerance = DENSE_CG_TOLERANCE if self.design.full else CG_TOLERANCE
+        gradient = model.adjoint(v) + q * (w[support] - penalty.mu[support])
+        gradient += penalty.lam[support] * np.sign(w[support])
+        residual = -gradient, -float(v.sum()) if self.fit_intercept else 0.0
+        tolerance = DENSE_CG_TOLERANCE if design.full else CG_TOLERANCE
         return conjugate_gradients(
-            model, residual, zero, rounds=rounds, accuracy=tolerance / effort
+            model, residual, zero, rounds=rounds * effort, accuracy=tolerance / effort
         )
 
 
@@ -409,35 +416,6 @@ class ModelPoint(NamedTuple):
     w: Floats
     b: float
     v: Floats
-
-
-class _SupportModel:
-    """The Hessian of the model in the weights of ``support`` and the intercept."""
-
-    def __init__(self, engine: Engine, penalty: Separable, support: Int32s) -> None:
-        self._design, self._h, self._support = engine.design, engine.h, support
-        self._q, self._lam, self._mu = (
-            array[support] for array in (penalty.q, penalty.lam, penalty.mu)
-        )
-        self._diagonal = engine.curvature[support] + self._q
-        self._fit_intercept = engine.fit_intercept
-        self.h_sum = float(engine.h.sum()) if engine.fit_intercept else 1.0
-
-    def gradient(self, v: Floats, w: Floats) -> Floats:
-        """Of the model in the weights w (support,), where v are its derivatives in the scores."""
-        gradient = self._design.transposed_product(v, self._support)
-        return gradient + self._q * (w - self._mu) + self._lam * np.sign(w)
-
-    def product(self, w: Floats, b: float) -> tuple[Floats, float, Floats]:
-        """The Hessian times (w, b), and the scores."""
-        z = self._design.product(w, self._support, b)
-        weighted = self._h * z
-        product = self._design.transposed_product(weighted, self._support) + self._q * w
-        return product, float(weighted.sum()) if self._fit_intercept else 0.0, z
-
-    def precondition(self, w: Floats, b: float) -> tuple[Floats, float]:
-        """Divide by the diagonal."""
-        return w / self._diagonal, b / self.h_sum
 
 
 # Mean curvature of the loss below which its model is useless.
