@@ -47,6 +47,9 @@ from textreg.solvers.state import INTERCEPT_STEPS, checks_overflow, document_nor
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+# The losses that sweeps are for; a subclass may differ.
+SWEPT = Logistic, SmoothedHinge, SquaredHinge
+
 # Columns that a kernel takes in one go.
 WIDTH = 16
 
@@ -89,7 +92,7 @@ INTERCEPT_LENGTH, INTERCEPT_EXACT = 4.0, 1e-18
 def suits(problem: Problem, q: float) -> bool:
     """Whether the matrix is sparse and not small, and numbers have the range of float32."""
     design = problem.design
-    if type(problem.loss) not in (Logistic, SmoothedHinge, SquaredHinge):  # a subclass may differ
+    if type(problem.loss) not in SWEPT:
         return False
     if design.blocks:
         return in_range(problem, design.row_norms(), q)
@@ -132,7 +135,9 @@ def ridges(problems: Sequence[Problem], l2: float) -> list[Solution]:
         return []
     design = problems[0].design
     if not design.blocks:
-        return over_merged_columns(problems, lambda some: _solve(some, l2))
+        # Sweeps read compact rows, and the matrix itself for a few certificates alone.
+        copied = type(problems[0].loss) not in SWEPT
+        return over_merged_columns(problems, lambda some: _solve(some, l2), copied=copied)
     most = labels_at_a_time(design)
     parts = [problems[at : at + most] for at in range(0, len(problems), most)]
     return [solution for some in parts for solution in _solve(some, l2)]

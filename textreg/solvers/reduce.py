@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -131,20 +132,22 @@ class MergedColumns:
             left.sum() <= MOST_VALUES * sizes.sum() or len(left) <= MOST_COLUMNS * len(sizes)
         )
 
-    def merge_problem(self, problem: Problem) -> Problem:
+    def merge_problem(self, problem: Problem, *, copied: bool = True) -> Problem:
         """The smaller problem, with the labels and options of ``problem``.
 
-        A matrix keeps the smaller one that was asked for last.
+        copied: whether its matrix has arrays of its own, if there is room; products are quicker
+        then. A matrix keeps the smaller one that was asked for last.
         """
         whole = problem.design
-        design = whole.cache.last(MERGED, self, lambda: self._design(whole))
+        make = partial(self._design, whole, copied)
+        design = whole.cache.last(MERGED, (self, copied), make)
         start = problem.start and (self.merge(problem.start[0]), problem.start[1])
         return problem.over(design, start)
 
-    def _design(self, whole: Design) -> Design:
+    def _design(self, whole: Design, copied: bool) -> Design:
         """The matrix of the smaller problem. whole: that of all features."""
         merged = ScaledColumns(whole, self.representatives, self._length)
-        if merged.values > COPIED:
+        if not copied or merged.values > COPIED:
             return merged
         return Design.of_columns(merged.shape[0], *merged.take_columns(merged.features))
 
@@ -169,10 +172,14 @@ class MergedColumns:
         return replace(solution, w=self.expand(solution.w))
 
     def solve(
-        self, problems: Sequence[Problem], solve: Callable[[Sequence[Problem]], list[Solution]]
+        self,
+        problems: Sequence[Problem],
+        solve: Callable[[Sequence[Problem]], list[Solution]],
+        *,
+        copied: bool = True,
     ) -> list[Solution]:
         """Solutions of larger problems, by ``solve``, which gives those of smaller ones."""
-        smaller = [self.merge_problem(problem) for problem in problems]
+        smaller = [self.merge_problem(problem, copied=copied) for problem in problems]
         return [self.expand_solution(found) for found in solve(smaller)]
 
 
@@ -185,18 +192,22 @@ def merge_parallel_columns(design: Design) -> MergedColumns:
 
 
 def over_merged_columns(
-    problems: Sequence[Problem], solve: Callable[[Sequence[Problem]], list[Solution]]
+    problems: Sequence[Problem],
+    solve: Callable[[Sequence[Problem]], list[Solution]],
+    *,
+    copied: bool,
 ) -> list[Solution]:
     """Solutions of problems that share their matrix, by ``solve`` over fewer columns if it pays.
 
-    Their penalty is the same square of every weight.
+    Their penalty is the same square of every weight. copied: see
+    :meth:`MergedColumns.merge_problem`.
     """
     if problems[0].design.full:  # where parallel columns are hardly to be found
         return solve(problems)
     merged = merge_parallel_columns(problems[0].design)
     if not merged.worth_it:
         return solve(problems)
-    return merged.solve(problems, solve)
+    return merged.solve(problems, solve, copied=copied)
 
 
 def merge_linked_columns(problem: Problem, links: Links) -> tuple[MergedColumns, Links]:
