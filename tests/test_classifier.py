@@ -285,6 +285,7 @@ def test_what_are_no_texts(X: Any, message: str) -> None:
         (np.array(["a", 1] * (len(TEXTS) // 2), dtype=object), "common order"),
         (None, "requires y"),
         (np.array([0j, 1j] * (len(TEXTS) // 2)), "y cannot be used: Complex data not supported"),
+        (np.array([b"a", b"b"] * (len(TEXTS) // 2)), "labels represented as bytes"),
     ],
 )
 def test_what_are_no_labels(y: Any, message: str) -> None:

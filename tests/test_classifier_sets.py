@@ -93,6 +93,16 @@ def test_labels_of_any_type_in_their_order() -> None:
     assert classifier.decision_function(TEXTS)[:, 0].max() == -1000.0
 
 
+@pytest.mark.parametrize("other", [2.5, 2])
+def test_labels_of_several_types_are_kept(other: float) -> None:
+    """Of 1 and 2.5 NumPy makes 1.0 and 2.5, and of True and 2 the numbers 1 and 2."""
+    one = 1 if other == 2.5 else True
+    y = [{one if label == "ape" else other for label in labels} for labels in SETS]
+    classifier = made().fit(TEXTS, y)
+    assert classifier.classes_.tolist() == [1, other]
+    assert classifier.score(TEXTS, y) == 1.0
+
+
 def test_settings_by_label_and_rare_labels() -> None:
     y = [sorted(labels) for labels in SETS]
     y[0] = ["elk"]
@@ -110,6 +120,9 @@ def test_settings_by_label_and_rare_labels() -> None:
 def test_refused() -> None:
     with pytest.raises(DataError, match=r"y\[1\] is 'ape', and others are lists or sets"):
         made().fit(TEXTS[:3], [["ape"], "ape", ["bee"]])
+    for missing in (None, float("nan")):
+        with pytest.raises(DataError, match=r"y\[1\] is .*none of them missing"):
+            made().fit(TEXTS[:3], [["ape"], [missing], ["bee"]])
     with pytest.raises(DataError, match="no common order"):
         made().fit(TEXTS[:2], [["ape"], [1]])
     with pytest.raises(DataError, match="3 texts but 2 labels"):

@@ -23,7 +23,7 @@ from textreg.params import Parametrized
 from textreg.plugins import calls, registry
 from textreg.records import Floats, Graph, Groups, Int64s, Tokens
 from textreg.records.arrays import as_array, checked_csr
-from textreg.records.documents import as_column, first_missing
+from textreg.records.documents import as_column, first_missing, is_missing
 from textreg.records.text import LazyNames
 from textreg.tasks import check_classes
 from textreg.training.settings import PREFIXES, create_part, declared_settings
@@ -448,13 +448,11 @@ def coded(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
         with np.errstate(invalid="ignore"):  # a float beyond the integers is no class, it finds
             check_classification_targets(labels)
         classes, codes = np.unique(labels, return_inverse=True)
-    except TypeError as error:
-        raise DataError(
-            "the labels in y have no common order: convert them to strings, "
-            "[str(label) for label in y]."
-        ) from error
-    except ValueError as error:
-        raise DataError(f"y cannot be used: {error}") from error
+    except (TypeError, ValueError) as error:
+        told = f"y cannot be used: {error}"
+        if "'<' not supported" in told:
+            told = "the labels in y have no common order: convert them to strings."
+        raise DataError(told) from error
     return classes, codes
 
 
@@ -518,21 +516,26 @@ def label_sets(y: Any) -> LabelSets | None:
         return None
     # the lists of a column of pandas are arrays
     rows = [row.tolist() if isinstance(row, np.ndarray) and row.ndim else row for row in rows]
-    if not any(map(_is_set, rows)):
+    if not any(isinstance(labels, _SETS) for labels in rows):
         return None
-    # One label among lists is a mistake, not a list of one.
-    if not all(map(_is_set, rows)):
-        row = next(row for row, labels in enumerate(rows) if not _is_set(labels))
-        raise DataError(
-            f"y[{row}] is {rows[row]!r:.40}, and others are lists or sets of labels: give one for "
-            "each text, [] for a text without a label."
-        )
+    for row, labels in enumerate(rows):
+        # One label among lists is a mistake, not a list of one.
+        if not isinstance(labels, _SETS) or any(map(is_missing, labels)):
+            raise DataError(
+                f"y[{row}] is {labels!r:.40}, and others are lists or sets of labels: give one for "
+                "each text, none of them missing, and [] for a text without a label."
+            )
     try:
         classes = np.array(sorted({label for labels in rows for label in labels}))
     except TypeError as error:
         raise DataError("the labels in y have no common order: convert them to strings.") from error
-    return LabelSets([tuple(map(str, labels)) for labels in rows], classes, indicator=False)
+    return LabelSets(named_as(classes, rows), classes, indicator=False)
 
 
-def _is_set(labels: Any) -> bool:
-    return isinstance(labels, (list, tuple, set, frozenset))
+_SETS = (list, tuple, set, frozenset)
+
+
+def named_as(classes: NDArray[Any], sets: Iterable[Iterable[Any]]) -> list[tuple[str, ...]]:
+    """Sets of labels as texts: 1 beside 2.5 is the class 1.0, and called so."""
+    name_of = {label: str(label) for label in classes.tolist()}
+    return [tuple(name_of.get(label, str(label)) for label in labels) for labels in sets]

@@ -396,12 +396,11 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if not self._several or self._indicator:
             return float(super().score(X, y, sample_weight))
-        true = [{str(label) for label in labels} for labels in y]
-        predicted = [{str(label) for label in labels} for labels in self.predict(X)]
+        true, predicted = (base.named_as(self.classes_, sets) for sets in (y, self.predict(X)))
         if len(true) != len(predicted):
             raise DataError(f"{len(predicted):,} texts but {len(true):,} labels: give as many.")
         # A text is right if its whole set of labels is.
-        right = [one == other for one, other in zip(true, predicted, strict=True)]
+        right = [{*one} == {*other} for one, other in zip(true, predicted, strict=True)]
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         return float(np.average(np.asarray(right, dtype=np.float64), weights=weights))
 
