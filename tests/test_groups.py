@@ -218,6 +218,26 @@ class Given(WordGroupBuilder):
         return {"good": ["very", "good", "unheard"], "bad": ["bad", "not good"]}
 
 
+class ByLength(WordGroupBuilder):
+    """Words of one length, by a number as a name."""
+
+    name = "by-length"
+
+    def sets(self, tokens: Tokens) -> Any:
+        return {2: ["so"], 4: ["good", "poor"]}
+
+
+def test_names_that_are_numbers_are_texts_in_a_model(tmp_path: Path) -> None:
+    """A model that named them by numbers was written, and could not be read again."""
+    labels = ["good", "poor"] * 10
+    options: Any = {"groups": ByLength(), "reg_budget": 2, "tokenizer": "words"}
+    model = textreg.train([f"so {it}" for it in labels], labels, reg="gomp", **options)
+    model.save(tmp_path / "model.textreg")
+    summary = textreg.load(tmp_path / "model.textreg").summary
+    assert summary is not None
+    assert [step.name for step in summary.order_groups[0]] == ["4"]
+
+
 @pytest.mark.parametrize(
     ("ngrams", "expected"),
     [

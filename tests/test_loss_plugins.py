@@ -202,6 +202,8 @@ class Faulty(SquaredHinge):
             z[:] = 0.0
         if self.fault == "nan":
             r[0] = np.nan
+        if self.fault == "no value":
+            return np.nan
         return "one" if self.fault == "text" else value  # type: ignore[return-value]
 
     def curvature_above(self, z: Floats, y: Floats, c: Floats) -> Floats:
@@ -215,6 +217,7 @@ class Faulty(SquaredHinge):
         ("writes", "must not be changed, so copy it first"),
         ("nan", "derivatives must give finite numbers, not NaN or infinite ones"),
         ("text", "derivatives must give a number, not one"),
+        ("no value", "derivatives must give a number, not NaN"),
         ("short", r"curvature_above must give an array of float64 of the shape \(40,\), not .*3"),
     ],
 )

@@ -52,7 +52,8 @@ WAYS = [
 
 @pytest.mark.parametrize("way", WAYS)
 def test_any_array_of_whole_numbers_is_taken(way: Any) -> None:
-    groups = Groups(way([0, 2, 4]), way([0, 1, 1, 2]), way([1, 2]), 4, ["a", "b"])
+    names = np.array(["a", "b"])  # of NumPy, too
+    groups = Groups(way([0, 2, 4]), way([0, 1, 1, 2]), way([1, 2]), 4, names)  # type: ignore[arg-type]
     types = (groups.indptr.dtype, groups.indices.dtype, groups.weights.dtype)
     assert types == (np.int64, np.int32, np.float64)
     assert groups.indices.tolist() == [0, 1, 1, 2]

@@ -12,10 +12,11 @@ import pytest
 from scipy.sparse import csr_array
 
 import textreg
-from textreg.errors import DataError, DataWarning, UsageError
+from textreg.errors import BrokenPluginError, DataError, DataWarning, UsageError
 from textreg.features.encoder import Encoder
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import WordVectors
+from textreg.plugins import calls
 from textreg.records import Floats, Problem
 from textreg.training import priors
 from textreg.training.priors import Vectors
@@ -284,10 +285,27 @@ def test_tables_that_do_not_fit() -> None:
         trained(vectors="strange")
     with pytest.warns(DataWarning, match="nearly: 2% of the words of the training texts are known"):
         trained(vectors="nearly")
-    with pytest.raises(textreg.TextregError, match="a finite vector for each word"):
+    with pytest.raises(textreg.TextregError, match="words, and a finite vector of each"):
         trained(vectors="broken")
     with pytest.raises(DataError, match="fewer than two words in 5 documents"):
         textreg.train(["a b", "c d"] * 2, ["p", "n"] * 2, unlabeled=["e f"], **WORDS)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [None, ["up0"], (None, np.ones((1, 2))), (["up0"], None), (["up0"], [["a"]]), ([1], [[0.5]])],
+)
+def test_a_table_that_gives_anything_else_is_blamed(found: Any) -> None:
+    class Odd(Table):
+        """Of no rows at all."""
+
+        name = "odd"
+
+        def rows(self, wanted: Callable[[int, str], bool]) -> Any:
+            return found
+
+    with pytest.raises(BrokenPluginError, match=r"vectors .*Odd .* rows"):
+        calls.rows_of_vectors(Odd(), lambda *_: True)
 
 
 def test_vectors_of_frequent_words_have_the_length_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -131,10 +131,11 @@ def rows_of_vectors(
     table: kinds.WordVectors, wanted: Callable[[int, str], bool]
 ) -> tuple[list[str], Floats]:
     """``table.rows``: words, and a finite vector of each."""
-    words, vectors = _called(table, "rows", wanted)
-    shape = np.shape(vectors)
-    right = len(shape) == 2 and shape[0] == len(words) and bool(np.isfinite(vectors).all())
-    _require(table, "rows", right, "a finite vector for each word", shape)
+    with _blaming(table, "rows"):  # also for what is no pair, or has no length
+        words, vectors = table.rows(wanted)
+        right = np.ndim(vectors) == 2 and len(words) == len(vectors)
+        right &= all(isinstance(it, str) for it in words) and bool(np.isfinite(vectors).all())
+    _require(table, "rows", right, "words, and a finite vector of each", shown((words, vectors)))
     return words, vectors
 
 
@@ -159,10 +160,8 @@ def candidates(part: kinds.Regularizer, problem: records.Problem) -> list[kinds.
         _require(
             part, "candidates", isinstance(candidate, kinds.Regularizer), "regularizers", candidate
         )
-        if left := candidate.undecided():
-            raise _wrong(
-                part, "candidates", "parameters that are decided", f"{', '.join(left)} open"
-            )
+        left = ", ".join(candidate.undecided())
+        _require(part, "candidates", not left, "parameters that are decided", f"{left} open")
     _require(part, "candidates", bool(grid), "one at least", "none")
     return list(dict.fromkeys(grid))
 
@@ -304,8 +303,8 @@ def _guarded(cls: type[kinds.Loss], name: str) -> Callable[..., Any]:
             _require_array(cls, name, result, np.float64, arrays[0].shape)
             outputs.append(result)
         elif name != "balance":
-            real = isinstance(result, (float, int, np.floating, np.integer)) and not isnan(result)
-            _require(cls, name, real, "a number", result)
+            real = isinstance(result, (float, int, np.floating, np.integer))
+            _require(cls, name, real and not isnan(result), "a number", "NaN" if real else result)
         finite = all(bool(np.isfinite(array).all()) for array in outputs)
         _require(cls, name, finite, "finite numbers", "NaN or infinite ones")
         return result
@@ -399,7 +398,7 @@ def _rebuilt(part: kinds.Plugin, doing: str, kind: type[T], wanted: str, record:
         values = {field.name: getattr(record, field.name) for field in fields(record) if field.init}
         for name in ("names", "vocabulary"):  # which may be lazy, and then those of textreg only
             if values.get(name) is not None and not ours(values[name]):
-                values[name] = list(values[name])
+                values[name] = list(map(str, values[name]) if name == "names" else values[name])
         return kind(**values)
 
 
@@ -530,6 +529,6 @@ def _require_report(part: kinds.Plugin, doing: str, report: Any, features: int) 
 
 def _require_number(part: kinds.Plugin, doing: str, value: Any) -> None:
     """BrokenPluginError unless it is a finite number."""
-    if not isinstance(value, (float, int, np.floating, np.integer)) or not isfinite(value):
-        got = f"{value}" if isinstance(value, (float, np.floating)) else value
-        raise _wrong(part, doing, "a finite number", got)
+    real = isinstance(value, (float, int, np.floating, np.integer))
+    got = f"{value}" if real else value
+    _require(part, doing, real and isfinite(value), "a finite number", got)

@@ -74,7 +74,8 @@ class Groups:
             n_features=arrays.as_whole("groups.n_features", self.n_features),
         )
         arrays.offsets("groups.indptr", self.indptr, len(self.indices))
-        if isinstance(self.names, str) or not hasattr(self.names or (), "__len__"):
+        names = () if self.names is None else self.names
+        if isinstance(names, str) or not hasattr(names, "__len__"):
             raise RecordError("groups.names must be a list with one name for each group, or None.")
         for name, given in (("weights", self.weights), ("names", self.names)):
             if given is not None and len(given) != len(self):
@@ -351,8 +352,7 @@ class Graph:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", arrays.as_whole("classes", self.classes))
-        similar = arrays.checked_csr("similar", self.similar)
-        rows, columns = similar.shape
+        rows, columns = arrays.checked_csr("similar", self.similar).shape
         if rows != columns:
             raise RecordError(f"a feature graph is square, not {rows} x {columns}.")
         if not 0 <= self.classes <= rows:
