@@ -107,6 +107,16 @@ def test_labels_of_estimators_keep_their_type(frame: Frame, labels: list[Any]) -
     assert model.score(table["text"], table["label"]) == plain.score(TEXTS, labels) == 1.0
 
 
+@pytest.mark.parametrize("frame", [pandas, polars, arrow])
+def test_a_table_of_indicators(frame: Frame) -> None:
+    """Of pandas it was taken, of others told to be one column."""
+    table = frame(bad=[0, 1] * 10, good=[1, 0] * 10, odd=[1, 1, 0, 0] * 5)
+    model = textreg.TextClassifier(**OPTIONS).fit(TEXTS, table)
+    plain = textreg.TextClassifier(**OPTIONS).fit(TEXTS, np.asarray(table))
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert np.array_equal(model.predict(TEXTS), plain.predict(TEXTS))
+
+
 @FRAMES
 def test_numbers_to_predict(frame: Frame) -> None:
     numbers = [1.5, -1.0, 1.0, -2.0] * 5

@@ -294,8 +294,11 @@ def test_what_are_no_numbers() -> None:
         LinearRegressor(Ridge(l2=1.0)).fit(X, ["good", "bad"] * 40)
     with pytest.raises(RecordError, match="sample_weight"):
         LinearRegressor(Ridge(l2=1.0)).fit(X, NUMBERS, sample_weight=-WEIGHTS)
-    with pytest.raises(DataError, match="every row has the weight 0"):
-        LinearRegressor(Ridge(l2=1.0)).fit(X, NUMBERS, sample_weight=0 * WEIGHTS)
+    for estimator, y in ((LinearRegressor, NUMBERS), (LinearClassifier, SIDES)):
+        with pytest.raises(DataError, match="every row has the weight 0"):
+            estimator(Ridge(l2=1.0)).fit(X, y, sample_weight=0 * WEIGHTS)
+        with pytest.raises(RecordError, match=r"sample_weight\[0\] is nan"):
+            estimator(Ridge(l2=1.0)).fit(X, y, sample_weight=np.nan * WEIGHTS)
 
 
 # Strengths
@@ -338,6 +341,16 @@ def test_the_search_follows_its_splits() -> None:
         fitted = LinearRegressor(Lasso(l1=strength)).fit(X[train], NUMBERS[train])
         errors.append((fitted.predict(X[held]) - NUMBERS[held]) ** 2)
     assert expected[0] == pytest.approx(np.concatenate(errors).mean(), rel=1e-2)
+
+
+def test_groups_of_rows_may_be_of_any_type_and_none_is_missing() -> None:
+    pairs = [(at % 4, "b") for at in range(80)]
+    by_pair = LinearClassifier("ridge", cv=2).fit(X, SIDES, group_of=pairs)
+    by_name = LinearClassifier("ridge", cv=2).fit(X, SIDES, group_of=list(map(str, pairs)))
+    assert np.array_equal(by_pair.coef_, by_name.coef_)
+    for missing in (None, np.nan):
+        with pytest.raises(DataError, match="the group is missing"):
+            LinearClassifier("ridge").fit(X, SIDES, group_of=[missing, *range(79)])
 
 
 def test_groups_of_rows_are_held_out_as_a_whole() -> None:

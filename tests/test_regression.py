@@ -243,7 +243,7 @@ def test_what_is_no_target_is_refused(y: object, message: str) -> None:
 
 
 def test_weights_of_zero_teach_nothing() -> None:
-    with pytest.raises(DataError, match="every document has the weight 0"):
+    with pytest.raises(DataError, match="every text has the weight 0"):
         textreg.TextRegressor(reg="ridge").fit(["a b", "b c"], [1.0, 2.0], sample_weight=[0, 0])
 
 

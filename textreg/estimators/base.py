@@ -22,8 +22,8 @@ from textreg.kinds import GraphBuilder, GroupBuilder
 from textreg.params import Parametrized
 from textreg.plugins import calls, registry
 from textreg.records import Floats, Graph, Groups, Int64s, Tokens
-from textreg.records.arrays import as_array, checked_csr
-from textreg.records.documents import as_column, first_missing, is_missing
+from textreg.records.arrays import as_array, check_weights, checked_csr
+from textreg.records.documents import as_column, column_names, first_missing, is_missing
 from textreg.records.text import LazyNames
 from textreg.tasks import check_classes
 from textreg.training.settings import PREFIXES, create_part, declared_settings
@@ -385,8 +385,8 @@ class PartsEstimator(BaseEstimator):  # type: ignore[misc]
             name = type(self).__name__
             raise UsageError(f"{name} requires y to be passed, but the target y is None.")
         try:
-            y = _as_declared(y)
             refuse_missing(y)
+            y = _as_declared(y)
             # Warnings and refusals of scikit-learn, which its checks look for.
             targets = column_or_1d(y, warn=True)
             assert_all_finite(targets, input_name="y")
@@ -396,7 +396,14 @@ class PartsEstimator(BaseEstimator):  # type: ignore[misc]
             raise DataError(f"{n:,} {rows} but {len(targets):,} labels: give one for each.")
         if sample_weight is None:
             return targets, None
-        return targets, as_array("sample_weight", sample_weight, np.float64, (n,))
+        weights = as_array("sample_weight", sample_weight, np.float64, (n,))
+        check_weights("sample_weight", weights)
+        if not weights.any():
+            raise DataError(
+                f"every {rows[:-1]} has the weight 0, so there is nothing to learn from: give some "
+                "a weight above zero, or leave sample_weight out."
+            )
+        return targets, weights
 
     def _checked_classes(
         self, n: int, y: ArrayLike, sample_weight: ArrayLike | None, rows: str
@@ -412,19 +419,23 @@ class PartsEstimator(BaseEstimator):  # type: ignore[misc]
 def _as_declared(y: Any) -> Any:
     """``y`` in the type that its column declares, where scikit-learn would make floats of it.
 
-    Those are columns of pandas that may have missing values. ValueError if there are some.
+    Those are columns of pandas that may have missing values, and here have none.
     """
     kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
     if kind is not None and np.dtype(kind).kind in "iub":
-        refuse_missing(y)
         return y.astype(kind)
     return as_known(y)
 
 
 def as_known(y: Any) -> Any:
-    """``y`` as scikit-learn knows it: columns of packages other than pandas and NumPy as lists."""
+    """``y`` as scikit-learn knows it: columns of packages other than pandas and NumPy as lists.
+
+    Tables of several columns become arrays: they may be indicators.
+    """
     if hasattr(y, "iloc") or hasattr(y, "tocsr") or hasattr(y, "__array_interface__"):
         return y
+    if len(column_names(y) or ()) > 1:
+        return np.asarray(y)
     names = ("to_pylist", "to_list", "column_names", "__arrow_c_stream__")
     return as_column(y, "y") if any(hasattr(y, name) for name in names) else y
 

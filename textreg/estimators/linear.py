@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -30,7 +30,7 @@ from textreg.training.prepare import Prepared, SplitDocuments
 from textreg.training.running import Work
 from textreg.training.search import SearchContext
 from textreg.training.settings import TrainingSettings, create_part
-from textreg.training.splits import Split
+from textreg.training.splits import Split, group_names
 from textreg.training.train import learn
 
 if TYPE_CHECKING:
@@ -96,11 +96,6 @@ class LinearEstimator(PartsEstimator):
         settings = self._settings(target.task, rows.names, changes)
         _check_tokens(settings, rows)
         weights = np.ones(rows.X.shape[0]) if weights is None else weights
-        if not weights.any():
-            raise DataError(
-                "every row has the weight 0, so there is nothing to learn from: give some a weight "
-                "above zero, or leave sample_weight out."
-            )
         if settings.path:
             path_parameter(settings.reg)  # refused before long work
         measures = settings.searches or settings.path
@@ -136,14 +131,12 @@ class LinearEstimator(PartsEstimator):
         if learned.path is not None:
             self.path_ = learned.path
         if every := learned.result.measured:
-            metrics = every[0].metrics
             self.cv_results_ = {
                 "params": [setting.regularizer.params() for setting in every],
                 "nonzero": np.array([setting.nonzero for setting in every]),
-                **{
-                    name: np.array([setting.metrics[name] for setting in every]) for name in metrics
-                },
             }
+            for name in every[0].metrics:
+                self.cv_results_[name] = np.array([setting.metrics[name] for setting in every])
 
     def _settings(
         self, task: Task, names: Sequence[str], changes: dict[str, Any]
@@ -173,7 +166,11 @@ class LinearEstimator(PartsEstimator):
         """The splits of ``cv``; DataError where there is nothing to fit in one."""
         # As in scikit-learn: a number, a splitter, or the splits themselves.
         cv = _fitting_folds(target) if self.cv is None else self.cv
-        groups = None if group_of is None else np.asarray(as_column(group_of, "group_of"))
+        groups = None
+        if group_of is not None:
+            column = as_column(group_of, "group_of")
+            names = group_names(column)  # none is missing, and all have an order
+            groups = np.asarray(column if all(isinstance(it, Real) for it in column) else names)
         if groups is not None and isinstance(cv, Integral):
             one_label = is_classifier(self) and target.y.ndim == 1
             cv = (StratifiedGroupKFold if one_label else GroupKFold)(int(cv))
@@ -230,7 +227,8 @@ class LinearEstimator(PartsEstimator):
         """
         check_is_fitted(self)
         if hasattr(self.coef_, "toarray"):
-            self.coef_ = self.coef_.toarray()
+            # one row for each intercept, and of a regression, with one number, one dimension
+            self.coef_ = self.coef_.toarray().reshape(*np.shape(self.intercept_), -1)
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -698,15 +696,3 @@ class LinearRegressor(RegressorMixin, LinearEstimator):  # type: ignore[misc]
             The predicted numbers.
         """
         return self._table(X)[:, 0]
-
-    def densify(self) -> Self:
-        """Keep ``coef_`` as an array again, as ``fit`` leaves it.
-
-        Returns
-        -------
-        self
-            The estimator itself.
-        """
-        super().densify()
-        self.coef_ = self.coef_.ravel()
-        return self
