@@ -267,6 +267,7 @@ def test_scikit_learn_is_imported_for_the_classifier_only() -> None:
         (["a", None], r"X\[1\] is None, which is not a text"),
         ([b"a", "b"], r"X\[0\] is b'a'"),
         (["a"], "1 texts but 2 labels"),
+        ({"a", "b"}, "expected a list of X, got {"),  # of which text each label is, nobody knows
     ],
 )
 def test_what_are_no_texts(X: Any, message: str) -> None:

@@ -324,6 +324,8 @@ def test_wrong_data() -> None:
         train([], [])
     with pytest.raises(DataError, match=r"document 1: the label is 0.5, .*str\(label\)"):
         train(TEXTS, [0.5, 1] * 60)
+    with pytest.raises(DataError, match="document 2: no label, and every document must have one"):
+        train(TEXTS, ["a", "", "b", "b"] * 30)
     with pytest.raises(DataError, match="same label, 'a'"):
         train(["x", "y"], ["a", "a"])
     with pytest.raises(DataError, match="document 3: the weight is -1"):
@@ -437,6 +439,8 @@ def test_batches_are_told_apart() -> None:
         with pytest.raises(DataError) as raised:
             training._parts(7, batch, weighed)
         assert str(raised.value).startswith(message)
+    with pytest.raises(UsageError, match="expected a list of weights, got None"):
+        training._parts(7, (texts, labels, None), None)
 
 
 class Mine(Sentence):

@@ -510,8 +510,8 @@ def coded(
     for row, label in enumerate(labels_true):
         if label is None or label == "":
             raise DataError(
-                f"{where(row)}: no label. Evaluation needs the true label of every document: "
-                "fill it in, leave the row out, or use 'textreg predict' for texts without labels."
+                f"{where(row)}: no label, and every document must have one here. Fill it in, "
+                "or leave the document out; 'textreg predict' is for texts without labels."
             )
         if isinstance(label, tuple):
             raise DataError(

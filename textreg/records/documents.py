@@ -306,8 +306,8 @@ def as_column(values: Any, name: str) -> Any:
     Raises
     ------
     UsageError
-        If it is a table of several columns, a mapping, a single text, or nothing that can be
-        iterated over.
+        If it is a table of several columns, a mapping, a single text, a set, which has no order,
+        or nothing that can be iterated over.
     """
     if isinstance(values, (list, tuple, TextsElsewhere)):
         return values
@@ -324,7 +324,7 @@ def as_column(values: Any, name: str) -> Any:
         if callable(convert := getattr(values, method, None)):
             listed = convert()
             return listed if isinstance(listed, list) else [listed]
-    if isinstance(values, Iterable):
+    if isinstance(values, Iterable) and not isinstance(values, (set, frozenset)):
         return list(values)
     if hasattr(values, "__arrow_c_stream__"):
         return _from_stream(values, name)

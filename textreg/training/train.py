@@ -551,7 +551,7 @@ def _parts(
         texts = inputs.check_texts(batch[0])
     except (DataError, UsageError) as error:
         raise type(error)(f"batch {number}: {error}") from None
-    labels, *weights = (list(inputs.as_column(column, "labels")) for column in batch[1:])
+    labels, *weights = map(list, map(inputs.as_column, batch[1:], ("labels", "weights")))
     for name, column in zip(("labels", "weights"), (labels, *weights), strict=False):
         if len(column) != len(texts):
             raise DataError(
