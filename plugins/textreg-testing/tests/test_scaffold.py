@@ -179,6 +179,17 @@ def test_a_new_plugin_is_listed_checked_and_trained_with(
         assert "converged" in told
 
 
+@pytest.mark.parametrize("kind", ["groups", "graph"])
+def test_builders_of_templates_find_something_in_the_texts_of_the_check(
+    kind: str, tmp_path: Path, cli: Cli
+) -> None:
+    """As their README says: plugins check KIND.NAME, with no texts of one's own."""
+    folder = write_plugin(kind, f"new-{kind}", tmp_path).folder
+    name, file = f"{kind}.new-{kind}", folder / f"textreg_new_{kind}.py"
+    done = cli("--plugin", file, "plugins", "check", name, *skipping_fresh(kind))
+    assert done.code == 0, done.out
+
+
 def test_the_names_of_a_plugin_are_where_they_belong(tmp_path: Path, cli: Cli) -> None:
     done = cli("plugins", "new", "groups", "word-shapes", "--into", tmp_path)
     assert done.code == 0
