@@ -100,7 +100,8 @@ def test_a_word_with_spaces_and_a_word_twice(tmp_path: Path) -> None:
         (b"good 1 2\ngreat\n", r"v:2: 'great' is no word with 2 numbers"),
         (b"good\n", r"v:1: 'good' is no word with some numbers"),
         (b"2 2\ngood 1 2\n 1 2\n", r"v:3: ' 1 2' is no word with 2 numbers"),
-        (b"1 2\n" + b"a" * 10_002 + b" 12345678", r"v, word 1 of 1: there is no word"),
+        (b"1 3\ngood 1 2\n", r"v:2: 'good 1 2' is no word with 3 numbers"),
+        (b"1 2\n" + b"a" * 10_002 + b" one, two", r"v, word 1 of 1: there is no word"),
         (b"good 1 2\ngreat 1 nan\n", r"v:2: the vector of 'great' has a value that is not finite"),
         (b"good 1 2\n\xff 1 2\n", r"v:2: byte 1 of the line is not valid UTF-8"),
         (binary_form(VECTORS)[:-6], r"v, word 4 of 4: the file ends too early"),
@@ -113,6 +114,13 @@ def test_damage_is_told_with_its_place(data: bytes, message: str, tmp_path: Path
     path.write_bytes(data)
     with pytest.raises(DataError, match=message):
         read_vectors(str(path), among({"good", "great", "poor"}))
+
+
+def test_an_empty_file_has_no_words(tmp_path: Path) -> None:
+    path = tmp_path / "v"
+    path.touch()
+    words, vectors = read_vectors(str(path), among({"good"}))
+    assert (words, vectors.shape) == ([], (0, 0))
 
 
 def test_a_missing_file_is_told() -> None:

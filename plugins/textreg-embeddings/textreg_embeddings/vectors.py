@@ -101,7 +101,7 @@ def _chosen(rows: Rows) -> tuple[list[str], Floats]:
             seen.add(word)
             words.append(word)
             vectors.append(vector)
-    return words, np.array(vectors, dtype=np.float64)
+    return words, np.array(vectors or np.empty((0, 0)), dtype=np.float64)
 
 
 def _of_array(path: str, words: Sequence[str], wanted: Wanted) -> Rows:
@@ -165,14 +165,17 @@ def _of_model2vec(folder: Path, wanted: Wanted) -> Rows:
 
 
 def _is_binary(path: str) -> bool:
-    """Whether a file has the sizes of word2vec in its first line and no numbers in its second."""
+    """Whether a file has the sizes of word2vec in its first line and no numbers in its second.
+
+    A text may have fewer numbers than its sizes say, which reading it as one finds.
+    """
     with open_binary(path) as file:
         sizes = _sizes(file.readline(200))
         if sizes is None:
             return False
         fields = file.readline(1 << 20).split()
     try:
-        return len([float(field) for field in fields[-sizes[1] :]]) < sizes[1]
+        return not [float(field) for field in fields[1:][-sizes[1] :]]
     except ValueError:
         return True
 
