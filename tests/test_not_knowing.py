@@ -195,8 +195,9 @@ def test_refused(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     settings = TrainingSettings.from_options
     with pytest.raises(UsageError, match="unknown_rule is for an unknown label"):
         settings(unknown_rule="f1")
-    with pytest.raises(UsageError, match="cannot be both"):
-        settings(unknown="x", rare_label="x")
+    for other in ({"rare_label": "x"}, {"threshold": {"x": "f1"}}):
+        with pytest.raises(UsageError, match="'x' is the unknown label, which is not learned"):
+            settings(unknown="x", **other)
     with pytest.raises(UsageError, match="one label each, not for regression: leave out unknown"):
         settings(unknown="x", task="regression", reg="ridge")
     with pytest.raises(DataError, match="'f1' needs documents with the label 'oos'"):

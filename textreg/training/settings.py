@@ -326,10 +326,10 @@ class TrainingSettings(Parametrized):
                 "unknown_rule is for an unknown label: name that too (unknown), or leave "
                 "unknown_rule out."
             )
-        if self.unknown is not None and self.unknown == self.rare_label:
+        if self.unknown is not None and self.unknown in (self.rare_label, *(self.threshold or ())):
             raise UsageError(
-                f"'{self.unknown}' cannot be both the label of rare labels, which is learned, and "
-                "the unknown one, which is not: give two names (--min-label N:NAME, --unknown)."
+                f"'{self.unknown}' is the unknown label, which is not learned and has its own rule "
+                "(--unknown LABEL:RULE): name another one (--min-label N:NAME, --threshold)."
             )
         if self.leans_on_vectors:
             from textreg.training.priors import check_vectors  # few trainings have some
