@@ -241,8 +241,11 @@ def test_labels_that_are_no_lists(labels: list[str]) -> None:
 
 
 def test_what_is_joined_may_be_too_few_as_well() -> None:
-    texts, labels = ["good", "bad", "odd"] * 9, ["p", "n", "p"] * 9
+    texts, labels = ["good", "bad", "odd", "x"] * 9, ["p", "n", "p", "q"] * 9
+    alone = {"reg": "ridge", "reg_l2": 0.1, "rare_label": "other"}
     with pytest.raises(
-        DataError, match=r"have 1 together, too few for the label 'other'.*--min-label 3 or"
+        DataError, match=r"have 1 together, too few for a label 'other'.*--min-label 10 or more\)"
     ):
-        textreg.train([*texts, "x"], [*labels, "lone"], reg="ridge", rare_label="other")
+        textreg.train([*texts, "y"], [*labels, "lone"], **alone)
+    joined = textreg.train([*texts, "y"], [*labels, "lone"], **alone, min_label=10)
+    assert joined.labels == ("other", "p")

@@ -139,8 +139,8 @@ def rare_labels(counts: Mapping[str, int], least: int, rare_label: str | None) -
     if rare and rare_label is not None and joined < least:
         raise DataError(
             f"the labels with fewer than {least:,} documents have {joined:,} together, too few for "
-            f"the label '{rare_label}' that joins them. Join more labels (--min-label {least + 1} "
-            f"or more), or leave them out (--min-label {least} alone)."
+            f"a label '{rare_label}'. Leave them out (--min-label {least} alone), or join more "
+            f"(--min-label {1 + min(n for n in counts.values() if n >= least)} or more)."
         )
     return dict(sorted(rare.items(), key=lambda item: (-item[1], item[0])))
 
