@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import bz2
 import csv
+import gc
 import gzip
 import io
 import json
 import lzma
 import os
+import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -299,11 +302,29 @@ def test_records_with_keys_of_their_own(
     assert late.code == 1
     assert "row 1,201: the column 'late' is not in the first 1,000 rows" in late.err
     assert not Path("b.csv").exists()
+    if find_spec("openpyxl") is not None:  # whose rows wait in a file of their own
+        told: list[Any] = []
+        monkeypatch.setattr(sys, "unraisablehook", told.append)
+        assert cli("predict", models / "two", "a.jsonl", "-o", "b.xlsx").err == late.err
+        gc.collect()
+        assert told == []
     assert cli("predict", models / "two", "a.jsonl", "-o", "b.jsonl").code == 0
     lines = Path("b.jsonl").read_text().splitlines()
     assert json.loads(lines[1200]) == {"text": "superb", "late": 1, "predicted": "pos"}
     assert json.loads(lines[3])["bad"] == "\ud800"
     assert cli("predict", models / "two", "a.jsonl", "-o", "b.csv", "--id-col", "n").code == 0
+
+
+def test_members_that_are_not_asked_for_may_be_in_the_input(
+    cli: Cli, models: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "superb", "top": 3, "proba": 1}\n')
+    answered = cli("predict", models / "two", path, "--format", "jsonl")
+    assert json.loads(answered.out) == json.loads(path.read_text()) | {"predicted": "pos"}
+    for option in ("--proba", "--top=1"):
+        refused = cli("predict", models / "two", path, "--format", "jsonl", option)
+        assert f"the input has a column '{option[2:7].split('=')[0]}'" in refused.err
 
 
 def test_documents_without_columns(

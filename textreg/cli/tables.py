@@ -16,6 +16,7 @@ from importlib import import_module
 from itertools import chain
 from pathlib import Path, PurePath
 from typing import IO, Any, ClassVar, NamedTuple
+from weakref import finalize
 
 import click
 import numpy as np
@@ -133,8 +134,7 @@ class Answers:
         """Answers as the members of JSON objects."""
         answers = batch.answers
         parts = {"label": "top", "score": "score"}
-        if self.proba:
-            parts["proba"] = "proba"
+        parts |= {"proba": "proba"} if self.proba else {}
         for row, reason in enumerate(answers[REASON]):
             members: dict[str, Any] = {PREDICTED: answers[PREDICTED][row]}
             if self.top:
@@ -409,7 +409,8 @@ class JsonLines(Table):
 
     @property
     def own(self) -> list[str]:
-        return [f"{self.prefix}{name}" for name in (PREDICTED, "proba", "top", REASON)]
+        names = [f"{self.prefix}{name}" for name in (PREDICTED, "proba", "top", REASON)]
+        return [name for name in names if any(column.startswith(name) for column in self.kinds)]
 
     def objects(self, batch: AnswerBatch) -> Iterator[dict[str, Any]]:
         """The rows of a batch."""
@@ -588,17 +589,21 @@ class Sheet:
         self._module = openpyxl("Excel")
         self._book = self._module.Workbook(write_only=True)
         self._sheet = self._book.create_sheet("textreg")
+        # Before openpyxl loses the file that rows wait in, which prints a traceback.
+        self._close = finalize(self, self._sheet.close)
         self._rows = self._cut = 0
 
-    def add(self, cells: Iterable[Any]) -> None:
-        """Write a row; DataError where the sheet is full."""
-        self._rows += 1
-        if self._rows > MOST_ROWS:
-            raise DataError(f"a sheet has {MOST_ROWS:,} rows at most: write -o FILE.csv instead.")
-        self._sheet.append([self._cell(value) for value in cells])
+    def add(self, rows: Iterable[Iterable[Any]]) -> None:
+        """Write rows; DataError where the sheet is full."""
+        for cells in rows:
+            self._rows += 1
+            if self._rows > MOST_ROWS:
+                raise DataError(f"a sheet has {MOST_ROWS:,} rows at most: write FILE.csv instead.")
+            self._sheet.append([self._cell(value) for value in cells])
 
     def save(self, out: IO[bytes]) -> None:
         """Write the file; DataWarning where texts are too long for a cell."""
+        self._close()
         self._book.save(out)
         if self._cut:
             warnings.warn(
@@ -630,10 +635,8 @@ class Excel(Table):
         self._sheet = Sheet()
 
     def write(self, batch: AnswerBatch) -> None:
-        if not self.rows:
-            self._sheet.add([*self.input, *self.own])
-        for row in zip(*self.columns(batch), strict=True):
-            self._sheet.add(row)
+        header = [] if self.rows else [[*self.input, *self.own]]
+        self._sheet.add([*header, *zip(*self.columns(batch), strict=True)])
 
     def end(self) -> None:
         self._sheet.save(self.out)
@@ -651,9 +654,7 @@ def save_table(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
             out.writelines(csv_lines([names, *rows], "," if form == "csv" else "\t"))
         elif form == "xlsx":
             sheet = Sheet()
-            sheet.add(names)
-            for record in records:
-                sheet.add(record.get(name) for name in names)
+            sheet.add([names, *([record.get(name) for name in names] for record in records)])
             sheet.save(out)
         else:
             raise UsageError(f"{path}: name a file that ends in .csv, .tsv, .jsonl or .xlsx.")
