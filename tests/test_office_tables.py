@@ -272,6 +272,16 @@ def test_variants_are_told_once_and_can_be_set_right(cli: Callable[..., Any]) ->
 
 
 @pytest.mark.usefixtures("messy")
+def test_a_table_set_right_keeps_the_labels_given(cli: Callable[..., Any]) -> None:
+    Path("clean.labels.csv").write_text("Bililng,BILLING\nBill,Billing\n")
+    fixed = cli("check", "a.csv", "--label-map", "clean.labels.csv", "--fix", "clean.csv")
+    assert "next: textreg train clean.csv --label-map clean.labels.csv\n" in fixed.out
+    assert "similar-labels" not in fixed.out
+    pairs = Path("clean.labels.csv").read_text().split()
+    assert sorted(pairs) == ["BILLING,Billing", "Bililng,Billing", "Bill,Billing"]
+
+
+@pytest.mark.usefixtures("messy")
 def test_a_model_keeps_its_label_map(cli: Callable[..., Any]) -> None:
     assert cli("check", "a.csv", "--fix", "clean.csv").code == 0
     reg = ("--reg", "ridge", "--reg-l2", 1, "--quiet")

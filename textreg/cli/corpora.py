@@ -106,6 +106,8 @@ def _corrected(
     how = how._replace(encoding=how.encoding or GUESS, max_skipped=1.0)
     table = how.readable(files, labeled=labeled)
     records, changes, label_map = corrected(table, how.label_sep)
+    # These are names of labels as they were given, which themselves may be variants.
+    label_map |= {old: label_map.get(new, new) for old, new in (how.label_map or {}).items()}
     save_table(target, records)
     kinds = Counter(what for _, what, _, _ in changes)
     if (encoding := table.corpus.columns.get("encoding", "").split(" ")[0]) not in ("", "utf-8"):
@@ -118,7 +120,7 @@ def _corrected(
         click.echo(f"saved {target} ({len(records):,} rows), {log} ({counts or 'none'})")
         more = ["--label-map", labels] if label_map else []
         click.echo(f"next: {shell_line(['textreg', 'train', target, *more])}\n")
-    return how._replace(label_map={**(how.label_map or {}), **label_map})
+    return how._replace(label_map=label_map)
 
 
 def checked(
