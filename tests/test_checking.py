@@ -245,7 +245,7 @@ def test_exit_codes_for_continuous_integration(cli: Cli, messy: Path) -> None:
         (["--no-labels", "--label-col", "label"], "leave out --label-col"),
         (["--label-col", "labels2"], "no column 'labels2'. Did you mean 'label'?"),
         (["--against", "nothing.csv"], "nothing.csv: no such file"),
-        (["--against", "messy.csv"], "--against messy.csv is checked itself"),
+        (["--against", "messy.csv"], "messy.csv is named twice, so its documents"),
         (["--encoding", "utf-9"], "no text encoding is called 'utf-9'"),
     ],
 )

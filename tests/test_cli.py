@@ -670,6 +670,12 @@ def test_two_dev_files(cli: Cli, corpus: Path) -> None:
     assert document["refit"] is False
 
 
+def test_documents_are_not_both_learned_and_measured(cli: Cli, corpus: Path) -> None:
+    result = cli("train", corpus, "--dev", f"{corpus.parent}/*{corpus.suffix}")
+    assert result.code == 2
+    assert f"{corpus} is named twice, so its documents would count twice" in result.err
+
+
 class Unfinished(Regularizer):
     """Never converges."""
 

@@ -91,7 +91,7 @@ def test_nobody_asked_for_them(site: Site) -> None:
             site.train("--cv 2"),
             site.train("--reg auto --tokenizer auto --loss logistic --cv 2", "named.textreg"),
             site.train("--reg textreg:sentence --cv 2", "grouped.textreg"),
-            site.train("--task regression --loss squared --dev corpus.jsonl", "x.textreg"),
+            site.train("--task regression --loss squared", "x.textreg"),
             ["train", "--help"],
             ["groups", "corpus.jsonl"],
             ["compare", "corpus.jsonl", *pair, "--ngrams", "1", "--cv", "2"],

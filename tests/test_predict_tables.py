@@ -327,6 +327,16 @@ def test_members_that_are_not_asked_for_may_be_in_the_input(
         assert f"the input has a column '{option[2:7].split('=')[0]}'" in refused.err
 
 
+@pytest.mark.parametrize("read", ["*.csv", "**/messy.csv", ".."])
+def test_what_a_pattern_or_a_folder_reads_is_not_overwritten(
+    cli: Cli, models: Path, messy: Path, read: str
+) -> None:
+    before = messy.read_bytes()
+    refused = cli("predict", models / "two", read, "-o", "messy.csv")
+    assert (refused.code, messy.read_bytes()) == (2, before)
+    assert "-o messy.csv would overwrite an input file" in refused.err
+
+
 def test_documents_without_columns(
     cli: Cli, models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -111,8 +111,9 @@ def test_by_the_command(tmp_path: Path, cli: Cli) -> None:
     assert loaded.summary is not None
     assert loaded.summary.groups is not None
     assert loaded.summary.groups.name == "shuffled:sentences"
-    newer = tmp_path / "newer"
-    assert cli("update", model, path, "--old", path, "-o", newer).code == 0
+    old, newer = tmp_path / "old.jsonl", tmp_path / "newer"
+    old.write_text(path.read_text())
+    assert cli("update", model, path, "--old", old, "-o", newer).code == 0
     wrong = cli("train", path, "--reg", "sentence", "--groups", "shuffled:nosuch")
     assert wrong.code == 2
     assert "no group builder 'nosuch'" in wrong.err

@@ -239,7 +239,7 @@ def test_columns_of_groups_and_times(tmp_path: Path) -> None:
 
 
 def test_the_command_line_splits_by_columns(cli: Cli, tmp_path: Path) -> None:
-    path = write(tmp_path / "c.jsonl", ROWS)
+    path, dev = (write(tmp_path / name, ROWS) for name in ("c.jsonl", "dev.jsonl"))
     model = str(tmp_path / "m.textreg")
     by_author = ("--group-col", "author", "--holdout", "0.25")
     code, out, _ = cli("train", path, "--reg", "lasso", *by_author, "-o", model)
@@ -252,7 +252,7 @@ def test_the_command_line_splits_by_columns(cli: Cli, tmp_path: Path) -> None:
     assert "cross-validation, 3 parts, by time" in out
     for bad, message in [
         (("--time-col", "day", "--group-col", "author"), "leave out --group-col or --time-col"),
-        (("--time-col", "day", "--dev", path), "dev already says which documents to choose on"),
+        (("--time-col", "day", "--dev", dev), "dev already says which documents to choose on"),
         (("--group-col", "autor"), "Did you mean 'author'"),
     ]:
         code, _, err = cli("train", path, *bad, "-o", model)

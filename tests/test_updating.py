@@ -305,6 +305,7 @@ def test_a_model_may_be_updated_in_place(trained: Path, cli: Cli) -> None:
         (["other.csv", "--old", "old.csv"], "The columns are those of old.textreg"),
         (["new.csv", "--old", "old.csv", "--date", "today"], "'today' is not a date"),
         (["missing.csv", "--old", "old.csv"], "missing.csv"),
+        (["new.csv", "--old", "new.csv"], "new.csv is named twice"),
         (["new.csv", "--old", "old.csv", "-o", "new.csv"], "overwrite"),
     ],
 )

@@ -22,7 +22,7 @@ from textreg.demo import write_demo
 from textreg.errors import UsageError, first_few
 from textreg.files import csv_lines, write_atomically
 from textreg.plugins import calls
-from textreg.reading.source import GUESS
+from textreg.reading.source import GUESS, listed
 from textreg.records import Groups, Tokens
 from textreg.structure.grouping import group_lines
 from textreg.tasks import TASKS
@@ -130,11 +130,7 @@ def checked(
     settings = CheckSettings(**{key: it for key, it in options.items() if it not in (None, ())})
     if no_labels and (how.label_col or how.label_sep):
         raise UsageError("--no-labels is for texts alone: leave out --label-col and --label-sep.")
-    if shared_file := next((file for file in against if file in files), None):
-        raise UsageError(
-            f"--against {shared_file} is checked itself: name other documents, such as those to "
-            "test on."
-        )
+    listed([*files, *against])  # refuses a file that is in both
     how = how.of(None if settings.task is None else TASKS[settings.task])
     first = how.readable(files, labeled=not no_labels)
     other = how.readable(against, labeled=not no_labels) if against else None

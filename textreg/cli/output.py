@@ -69,8 +69,12 @@ def check_target(target: Path, inputs: Sequence[str], option: str = "-o") -> Non
         )
     if target.exists() and not os.access(target, os.W_OK):
         raise UsageError(f"{target} is read-only: name another file with {option} FILE.")
-    for path in inputs:
-        if path != "-" and target.exists() and os.path.exists(path) and target.samefile(path):
+    from textreg.reading.source import matching  # plugins are listed without NumPy
+
+    # A pattern names what it matches, and a folder what its folders hold.
+    held = (target, *target.resolve().parents[1:]) if target.exists() else ()
+    for path in (file for name in inputs if held for file in (name, *matching(name))):
+        if os.path.exists(path) and any(map(Path(path).samefile, held)):
             raise UsageError(f"{option} {target} would overwrite an input file: name another file.")
 
 
@@ -114,11 +118,9 @@ def vectors_text(vectors: VectorsSummary) -> str:
 
 def marks_text(marks: MarksSummary) -> str:
     """The marked passages that penalties follow, and how much."""
-    how = (
-        f"penalties follow them, strength {marks.strength:g}"
-        if marks.strength
-        else ("better without them")
-    )
+    how = "better without them"
+    if marks.strength:
+        how = f"penalties follow them, strength {marks.strength:g}"
     what = f"passages of {marks.documents:,} documents" if marks.documents else "listed words"
     return f"{what}; {how}"
 

@@ -21,6 +21,7 @@ from textreg.measure.metrics import SMALLER
 from textreg.model import container, json_records, storage
 from textreg.model import summary as summaries
 from textreg.model.model import Model
+from textreg.reading.source import listed
 from textreg.tasks import TASKS, Task
 from textreg.terminal import measures, shell_line, single_line
 from textreg.training import recipe, space
@@ -118,6 +119,7 @@ def command(
         readers = {"dev": (dev, how.training), "unlabeled": (unlabeled, how.unlabeled)}
         for key, (paths, read) in readers.items():
             try:
+                listed([*files, *dev])  # what is in both would be learned and measured
                 if paths:
                     training = training.replace(**{key: read(paths, tell=out.talk)})
             except UsageError as error:
@@ -263,6 +265,7 @@ def update(  # noqa: PLR0913  # its options are its interface
     assert out.output is not None  # -o is required
     target = Path(out.output)
     _check_model(target, [*new, *old, *unlabeled])
+    listed([*new, *old])  # refuses a file that is in both
     date, loaded = as_date(out.date), storage.load_model(model)
     summary_of(loaded)  # refused before anything is read
     started = time.monotonic()

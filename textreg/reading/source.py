@@ -598,7 +598,7 @@ def listed(paths: Paths) -> list[str]:
         if path == "-" or os.path.exists(path):
             files.append(path)
             continue
-        matches = sorted(_matches(path)) if glob.has_magic(path) else []
+        matches = sorted(matching(path)) if glob.has_magic(path) else []
         if not matches:
             raise _not_there(path)
         for match in matches:
@@ -706,7 +706,7 @@ def exists(path: str) -> bool:
         return False
 
 
-def _matches(pattern: str) -> set[str]:
+def matching(pattern: str) -> set[str]:
     """What a pattern matches. ``**`` stands for folders below, and follows no links, which may
     lead in circles."""
     before, deep, after = pattern.partition(f"**{os.sep}")
@@ -717,7 +717,7 @@ def _matches(pattern: str) -> set[str]:
         for folder, folders, _ in os.walk(start):
             folders[:] = [name for name in folders if not name.startswith(".")]
             below = os.path.join(glob.escape(folder), after)
-            matches |= _matches(below if before else below.removeprefix(os.curdir + os.sep))
+            matches |= matching(below if before else below.removeprefix(os.curdir + os.sep))
     return matches
 
 
