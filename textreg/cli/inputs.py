@@ -121,11 +121,11 @@ class Reading(NamedTuple):
             and not (name.endswith("_col") and value.isdecimal())
             and not (name == "text_col" and fields)
         }
-        stored = origin.reading if (origin := model.summary and model.summary.source) else {}
-        for name in ("decimal", "label_map"):
-            given = getattr(how, name) or {}
+        source = model.summary and model.summary.source
+        stored = source.reading if source else {}
+        for name, given in (("decimal", how.decimal or {}), ("label_map", how.label_map or {})):
             if name in stored and "" not in given:  # that mark is of all columns
-                likely[name] = pairs_of(stored[name]) | given
+                likely[name] = {**pairs_of(stored[name]), **given}
         return how._replace(**likely)
 
     def given(self, texts: Sequence[str]) -> list[str]:
