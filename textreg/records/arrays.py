@@ -51,15 +51,15 @@ class Cache:
         of threads that have ended are kept until another one is to be made.
         """
         with self.lock:
-            mine = threading.get_ident(), key
-            kept = [it for (_, of), it in self._last.items() if (of, it[0]) == (key, variant)]
-            if mine in self._last and self._last[mine][0] != variant:
-                del self._last[mine]
-            if not kept:  # first make room
+            thread_key = threading.get_ident(), key
+            hits = [it for (_, of), it in self._last.items() if (of, it[0]) == (key, variant)]
+            if thread_key in self._last and self._last[thread_key][0] != variant:
+                del self._last[thread_key]
+            if not hits:  # first make room
                 running = {thread.ident for thread in threading.enumerate()}
                 self._last = {at: it for at, it in self._last.items() if at[0] in running}
-            value: T = kept[0][1] if kept else make()
-            self._last[mine] = variant, value
+            value: T = hits[0][1] if hits else make()
+            self._last[thread_key] = variant, value
             return value
 
     def make_room(self, key: Hashable) -> None:
@@ -87,8 +87,8 @@ class derived(cached_property[T]):  # noqa: N801  read like functools.cached_pro
             return self
         with instance.cache.lock:
             # Another thread may have made it while this one waited.
-            made = vars(instance).get(self.attrname, self)
-            return super().__get__(instance, owner) if made is self else made
+            value = vars(instance).get(self.attrname, self)
+            return super().__get__(instance, owner) if value is self else value
 
 
 # Largest sum of weights, and of squares of values: solvers multiply up to five such sums.
@@ -333,10 +333,10 @@ def scatter(
 ) -> None:
     """Rows into columns, see :func:`scatter_rows`, which threads share; each reads all rows."""
 
-    def some(begin: int, end: int) -> None:
+    def scatter_range(begin: int, end: int) -> None:
         scatter_rows(*matrix, first, place, *columns, *rows, begin, end)
 
-    share_range(some, len(place), len(matrix[1]), 1)
+    share_range(scatter_range, len(place), len(matrix[1]), 1)
 
 
 def pieces(sizes: NDArray[np.integer[Any]], most: int) -> Iterator[slice]:
@@ -382,11 +382,11 @@ def first_equal(
         same: Bools = sizes[rows] == sizes[heads]
         if keys is not None:
             same &= keys[rows] == keys[heads]
-        one, two = rows[same], heads[same]
-        if len(one):
-            begin, lengths = np.cumsum(sizes[one]) - sizes[one], sizes[one]
+        candidates, leaders = rows[same], heads[same]
+        if len(candidates):
+            begin, lengths = np.cumsum(sizes[candidates]) - sizes[candidates], sizes[candidates]
             inside = np.arange(lengths.sum()) - np.repeat(begin, lengths)
-            entries = (np.repeat(ptr[which], lengths) + inside for which in (one, two))
+            entries = (np.repeat(ptr[which], lengths) + inside for which in (candidates, leaders))
             same[same] = np.logical_and.reduceat(equal(*entries), begin)
         return same
 
@@ -432,9 +432,9 @@ def distinct_rows(
     hashes = np.empty(len(rows), dtype=np.uint64)
     hash_rows(ptr, flat, rows, hashes)
 
-    def same_rows(one: Int64s, two: Int64s) -> Bools:
-        same = np.empty(len(one), dtype=np.uint8)
-        equal_rows(ptr, flat, rows[one], rows[two], same)
+    def same_rows(candidates: Int64s, leaders: Int64s) -> Bools:
+        same = np.empty(len(candidates), dtype=np.uint8)
+        equal_rows(ptr, flat, rows[candidates], rows[leaders], same)
         return same.view(np.bool_)
 
     leader = _leaders(hashes, same_rows)
@@ -446,9 +446,9 @@ def squared_norms(indptr: NDArray[Any], data: NDArray[Any]) -> Floats:
     """The sum of the squared values of every row, or column, of a compressed matrix."""
     norms = np.zeros(len(indptr) - 1)
     for start in range(0, len(norms), SOME):  # the squares of all values take too much memory
-        here = indptr[start : start + SOME + 1]
-        squares = np.square(data[here[0] : here[-1]], dtype=np.float64)
-        norms[start : start + SOME] = np.add.reduceat(np.append(squares, 0.0), here[:-1] - here[0])
+        ptr = indptr[start : start + SOME + 1]
+        squares = np.square(data[ptr[0] : ptr[-1]], dtype=np.float64)
+        norms[start : start + SOME] = np.add.reduceat(np.append(squares, 0.0), ptr[:-1] - ptr[0])
     norms[indptr[:-1] == indptr[1:]] = 0.0
     return norms
 

@@ -461,13 +461,13 @@ def _dots(
     """What :func:`block_dots` computes, of lines that threads share."""
     size = len(matrix.indices) * V.shape[1] * len(out) // max(len(matrix.indptr) - 1, 1)
 
-    def some(begin: int, end: int) -> None:
+    def dot_range(begin: int, end: int) -> None:
         if lines is None:
             block_dots(matrix.indptr[begin : end + 1], *matrix[1:], V, out[begin:end])
         else:
             block_dots(*matrix, V, out[begin:end], lines[begin:end])
 
-    share_range(some, len(out), size)
+    share_range(dot_range, len(out), size)
 
 
 def _arrays(X: csr_array | csc_array) -> CompressedArrays:
@@ -727,13 +727,13 @@ def block_curvature_product(block: Block, h: Floats, w: Floats, b: float) -> tup
 def block_columns(block: Block, features: Int32s) -> CompressedArrays:
     """The rows with some features, ascending, as numbers among these."""
     place = np.full(len(block.features), -1, dtype=np.int32)
-    _, there, here = np.intersect1d(features, block.features, True, return_indices=True)
-    place[here] = there
+    _, numbers, positions = np.intersect1d(features, block.features, True, return_indices=True)
+    place[positions] = numbers
     indptr, indices, data = block.rows
     new = place[indices]
-    kept = new >= 0
-    ends = arrays.offsets_of(kept)[indptr]
-    return CompressedArrays(ends, new[kept], data[kept])
+    selected = new >= 0
+    ends = arrays.offsets_of(selected)[indptr]
+    return CompressedArrays(ends, new[selected], data[selected])
 
 
 def groups_over(block: Block, features: Int32s, n_features: int) -> tuple[Int64s, Int32s, Floats]:
@@ -745,9 +745,9 @@ def groups_over(block: Block, features: Int32s, n_features: int) -> tuple[Int64s
     place[features] = np.arange(len(features), dtype=np.int32)
     indptr, indices, weights = block.groups
     new = place[indices]
-    kept = new >= 0
-    left = np.diff(arrays.offsets_of(kept)[indptr])
-    return left[left > 0], new[kept], weights[left > 0]
+    selected = new >= 0
+    left = np.diff(arrays.offsets_of(selected)[indptr])
+    return left[left > 0], new[selected], weights[left > 0]
 
 
 def norms_of_block(block: Block) -> Floats:
@@ -827,9 +827,9 @@ class BlockDesign(Design):
                 handles.append(block)
                 yield block
 
-        for end, own, documents, groups in workers.map(facts_of, noted()):
-            features.append(Kept(store, own))
-            sizes[own] += documents
+        for end, occurring, documents, groups in workers.map(facts_of, noted()):
+            features.append(Kept(store, occurring))
+            sizes[occurring] += documents
             starts.append(end)
             counts.append(groups)
             done(end)
@@ -929,8 +929,8 @@ class BlockDesign(Design):
         weights = (w[features] for features in self.features_of_blocks())
         scores = np.empty((n, *w.shape[1:]))
         parts = self._pass(block_scores, weights, repeat(intercept))
-        for some, part in zip(self.cut(scores), parts, strict=True):
-            some[:] = part
+        for rows, part in zip(self.cut(scores), parts, strict=True):
+            rows[:] = part
         return scores
 
     def transposed_product(self, r: Floats, features: Int32s | None = None) -> Floats:
@@ -947,9 +947,9 @@ class BlockDesign(Design):
         z: list[Floats] = []
 
         def sums() -> Iterator[Floats]:
-            for own, some in self._pass(block_curvature_product, self.cut(h), weights, repeat(b)):
-                z.append(some)
-                yield own
+            for part, rows in self._pass(block_curvature_product, self.cut(h), weights, repeat(b)):
+                z.append(rows)
+                yield part
 
         return self._summed(sums()), np.concatenate([np.zeros(0), *z])
 
@@ -968,11 +968,11 @@ class BlockDesign(Design):
         indices, data = np.empty(ends[-1], dtype=np.int32), np.empty(ends[-1])
         new = np.ones(len(features), dtype=bool)
         if known is not None:
-            _, here, there = np.intersect1d(features, known[0], True, return_indices=True)
-            new[here] = False
+            _, reused, origin = np.intersect1d(features, known[0], True, return_indices=True)
+            new[reused] = False
             ptr, rows, values = known[1]
             cuts = zip(
-                ends[here].tolist(), ptr[there].tolist(), ptr[there + 1].tolist(), strict=True
+                ends[reused].tolist(), ptr[origin].tolist(), ptr[origin + 1].tolist(), strict=True
             )
             for place, first, last in cuts:
                 indices[place : place + last - first] = rows[first:last]

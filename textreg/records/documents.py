@@ -151,9 +151,9 @@ class StoredTexts(TextsElsewhere):
         chosen = np.asarray(rows)
         if chosen.ndim != 1 or (chosen.dtype.kind not in "iu" and len(chosen)):
             raise RecordError(f"rows must be a list of indices, not {rows!r:.60}.")
-        made = object.__new__(StoredTexts)
-        vars(made).update(vars(self), _rows=self._numbers(chosen.astype(np.int64)))
-        return made
+        selected = object.__new__(StoredTexts)
+        vars(selected).update(vars(self), _rows=self._numbers(chosen.astype(np.int64)))
+        return selected
 
     def close(self) -> None:
         """Close the file, also for what was selected; its texts can no longer be read."""
@@ -230,14 +230,14 @@ class StoredTexts(TextsElsewhere):
         """What is in the file from ``start`` to ``end``; DataError if others changed its size."""
         try:
             descriptor = self._reader.fileno()
-            found = os.fstat(descriptor).st_size
+            size = os.fstat(descriptor).st_size
             data = os.pread(descriptor, end - start, start)
         except ValueError:
             raise self._closed() from None
         except OSError as error:
             raise self._unreadable(error) from error
-        if found != self._size or len(data) != end - start:
-            raise self._changed(f"it has {found:,} bytes, and {self._size:,} were written")
+        if size != self._size or len(data) != end - start:
+            raise self._changed(f"it has {size:,} bytes, and {self._size:,} were written")
         return data
 
     def _decoded(self, data: bytes) -> str:
@@ -539,11 +539,11 @@ def check_texts(texts: Documents | Iterable[str]) -> Sequence[str]:
     return checked
 
 
-def _is_listed(found: Any) -> bool:
+def _is_listed(value: Any) -> bool:
     """Whether something can be iterated over, in an order of its own, and is no text."""
-    if isinstance(found, (str, bytes, Mapping, AbstractSet)) or getattr(found, "ndim", 1) == 0:
+    if isinstance(value, (str, bytes, Mapping, AbstractSet)) or getattr(value, "ndim", 1) == 0:
         return False
-    return isinstance(found, Iterable)
+    return isinstance(value, Iterable)
 
 
 def _is_token(item: Any) -> bool:
@@ -569,15 +569,15 @@ def _tokens(sentence: Any) -> list[Any]:
     return [token for token in tokens if _name(token).strip()]
 
 
-def _described(found: Any) -> str:
+def _described(value: Any) -> str:
     """What came instead of tokens, for a message."""
-    if found is None:
+    if value is None:
         return "None"
-    if isinstance(found, str):
-        return f"the text {single_line(repr(found)):.40}"
-    if isinstance(found, (Mapping, AbstractSet)):
-        return f"a {type(found).__name__} (without an order of tokens)"
-    return f"{single_line(repr(found)):.40} ({type(found).__name__})"
+    if isinstance(value, str):
+        return f"the text {single_line(repr(value)):.40}"
+    if isinstance(value, (Mapping, AbstractSet)):
+        return f"a {type(value).__name__} (without an order of tokens)"
+    return f"{single_line(repr(value)):.40} ({type(value).__name__})"
 
 
 # What a field can hold.
@@ -646,15 +646,15 @@ def as_fields(given: Any) -> tuple[Field, ...]:
             "fields must be a list of the names of text columns, or what each column is, such as "
             f"{{'subject': 'text', 'price': 'number'}}, not {given!r:.60}."
         )
-    items = given.items() if isinstance(given, Mapping) else ((one, "text") for one in given)
+    items = given.items() if isinstance(given, Mapping) else ((name, "text") for name in given)
     fields = [_field(name, what) for name, what in items]
-    names = [one.name for one in fields]
+    names = [field.name for field in fields]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise UsageError(f"two fields are called '{twice}': name each column once.")
-    if not any(one.kind == "text" for one in fields):
+    if not any(field.kind == "text" for field in fields):
         raise UsageError("none of the fields is a text: name a column of texts too.")
     order = ("text", "category", "number")
-    return tuple(sorted(fields, key=lambda one: order.index(one.kind)))
+    return tuple(sorted(fields, key=lambda field: order.index(field.kind)))
 
 
 def _field(name: Any, what: Any) -> Field:
@@ -690,9 +690,9 @@ class FieldedText(str):
             spans[name] = (at, at + len(value))
             at += len(value) + 1
             lines.append(f"{name}: {value}")
-        made = cls("\n".join(lines))
-        made.spans = spans
-        return made
+        text = cls("\n".join(lines))
+        text.spans = spans
+        return text
 
     def field(self, name: str) -> str:
         """The value of a field."""
@@ -707,13 +707,13 @@ class NotAValueError(ValueError):
     """Something cannot be the value of a field; its text says what is wanted."""
 
 
-def value_of(one: Field, given: Any, decimal: str = "point") -> str:
+def value_of(field: Field, given: Any, decimal: str = "point") -> str:
     """The value of a field as text; NotAValueError if it is no such value.
 
     A text that is missing is empty. decimal: the mark of numbers that are written as texts.
     """
     absent = is_missing(given)
-    if one.kind == "text":
+    if field.kind == "text":
         if absent:
             return ""
         if not isinstance(given, str):
@@ -721,7 +721,7 @@ def value_of(one: Field, given: Any, decimal: str = "point") -> str:
         return str(given)
     if absent or (isinstance(given, str) and not given.strip()):
         return MISSING
-    if one.kind == "number":
+    if field.kind == "number":
         return repr(_number(given, decimal))
     if hasattr(given, "item") and not isinstance(given, str):
         given = given.item()
@@ -826,7 +826,7 @@ def fielded(
     DataError
         If a field is not there, or its value is not one of its kind.
     """
-    names = ", ".join(one.name for one in fields)
+    names = ", ".join(col.name for col in fields)
     if column_names(documents) is not None:
         documents = _rows(documents, fields)
     if isinstance(documents, (str, bytes)) or not isinstance(documents, Iterable):
@@ -834,7 +834,7 @@ def fielded(
     texts = []
     for number, document in enumerate(documents, 1):
         if isinstance(document, FieldedText):
-            if missing := [one.name for one in fields if one.name not in document.spans]:
+            if missing := [col.name for col in fields if col.name not in document.spans]:
                 raise DataError(f"{where.format(number)} has no field '{missing[0]}'.")
             texts.append(document)
             continue
@@ -844,16 +844,16 @@ def fielded(
                 f"a dict for each document, or a data frame, with {names}."
             )
         values = {}
-        for one in fields:
-            if one.name not in document:
-                hint = did_you_mean(one.name, [str(key) for key in document])
-                raise DataError(f"{where.format(number)} has no field '{one.name}'.{hint}")
+        for col in fields:
+            if col.name not in document:
+                hint = did_you_mean(col.name, [str(key) for key in document])
+                raise DataError(f"{where.format(number)} has no field '{col.name}'.{hint}")
             try:
-                mark = decimal_of(one.name, decimals or {})
-                values[one.name] = value_of(one, document[one.name], mark)
+                mark = decimal_of(col.name, decimals or {})
+                values[col.name] = value_of(col, document[col.name], mark)
             except NotAValueError as error:
                 raise DataError(
-                    f"{where.format(number)}: '{one.name}' is {document[one.name]!r:.40}, {error}."
+                    f"{where.format(number)}: '{col.name}' is {document[col.name]!r:.40}, {error}."
                 ) from None
         texts.append(FieldedText.of(values))
     return texts
@@ -863,14 +863,14 @@ def _rows(table: Any, fields: Sequence[Field]) -> Iterable[Mapping[str, Any]]:
     """The rows of a table of columns."""
     names = [str(name) for name in column_names(table) or ()]
     columns = []
-    for one in fields:
-        if one.name not in names:
-            hint = did_you_mean(one.name, names)
-            raise DataError(f"there is no column '{one.name}'.{hint} There are: {', '.join(names)}")
-        columns.append(list(as_column(table[one.name], one.name)))
+    for col in fields:
+        if col.name not in names:
+            hint = did_you_mean(col.name, names)
+            raise DataError(f"there is no column '{col.name}'.{hint} There are: {', '.join(names)}")
+        columns.append(list(as_column(table[col.name], col.name)))
     if len({len(column) for column in columns}) > 1:
         raise DataError(
             "the columns of the fields differ in length: give a value for each document."
         )
-    keys = [one.name for one in fields]
+    keys = [col.name for col in fields]
     return [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]

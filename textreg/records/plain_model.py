@@ -145,7 +145,7 @@ class PlainModel:
             raise RecordError(f"no task is called {self.task!r}: it is one of {TASKS}.")
         if any(len(part.weights) != len(self.intercepts) for part in self.parts):
             raise RecordError("every part needs a row of weights for each intercept.")
-        if {part.field for part in self.parts} != ({one.name for one in self.fields} or {""}):
+        if {part.field for part in self.parts} != ({field.name for field in self.fields} or {""}):
             raise RecordError("every field needs a part that reads it, and every part a field.")
 
     def to_dict(self) -> dict[str, Any]:
@@ -164,7 +164,7 @@ class PlainModel:
             "at_least_one": self.at_least_one,
             "thresholds": [self.thresholds.get(label) for label in self.labels],
             "calibration": None if self.calibration is None else dict(self.calibration),
-            "fields": [{"name": one.name, "kind": one.kind} for one in self.fields],
+            "fields": [{"name": field.name, "kind": field.kind} for field in self.fields],
             "intercepts": self.intercepts.tolist(),
             "parts": [part.to_dict() for part in self.parts],
             "characters": deepcopy(dict(self.characters)),

@@ -97,8 +97,8 @@ class Support:
 
 def states(zero: NDArray[np.bool_], nonzero: NDArray[np.bool_]) -> NDArray[np.int8]:
     """The states of what is surely zero, and of what is surely not."""
-    found = np.where(nonzero, NONZERO, UNDECIDED)
-    return np.where(zero, ZERO, found).astype(np.int8)
+    state = np.where(nonzero, NONZERO, UNDECIDED)
+    return np.where(zero, ZERO, state).astype(np.int8)
 
 
 class Step(NamedTuple):
@@ -214,8 +214,8 @@ class Solution:
         w, b = arrays.as_array("w", self.w, np.float64), arrays.as_number("b", self.b)
         values = {"w": w, "b": b, "residual": arrays.as_number("residual", self.residual)}
         for name in ("group_norms", "alpha"):
-            if (given := getattr(self, name)) is not None:
-                values[name] = arrays.as_array(name, given, np.float64)
+            if (array := getattr(self, name)) is not None:
+                values[name] = arrays.as_array(name, array, np.float64)
         _keep(self, values, finite=bool(np.isfinite(w).all()) and isfinite(b))
 
     @property
@@ -414,8 +414,8 @@ class Problem:
                 f"y must hold -1 and +1 only for the loss '{loss.label()}'; for any numbers take "
                 "a loss such as 'squared'."
             )
-        given = np.ones(n) if self.sample_weight is None else self.sample_weight
-        c = arrays.as_array("sample_weight", given, np.float64)
+        weights = np.ones(n) if self.sample_weight is None else self.sample_weight
+        c = arrays.as_array("sample_weight", weights, np.float64)
         if c.shape != (n,):
             raise RecordError(f"sample_weight must be {n} finite numbers, 0 or more, not {len(c)}.")
         arrays.check_weights("sample_weight", c)

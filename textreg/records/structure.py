@@ -77,10 +77,10 @@ class Groups:
         names = () if self.names is None else self.names
         if isinstance(names, str) or not hasattr(names, "__len__"):
             raise RecordError("groups.names must be a list with one name for each group, or None.")
-        for name, given in (("weights", self.weights), ("names", self.names)):
-            if given is not None and len(given) != len(self):
+        for name, values in (("weights", self.weights), ("names", self.names)):
+            if values is not None and len(values) != len(self):
                 raise RecordError(
-                    f"{len(self)} groups but {len(given)} {name}: give one for each group."
+                    f"{len(self)} groups but {len(values)} {name}: give one for each group."
                 )
         bad = np.flatnonzero(~(np.isfinite(self.weights) & (self.weights >= 0)))
         if len(bad):

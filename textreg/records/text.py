@@ -254,7 +254,7 @@ class Names(LazyNames):
         for start in range(0, len(self), _RUN):
             part = self.cut(start, min(start + _RUN, len(self)))
             letters = part.letters.tobytes()
-            yield from (self._decoded(letters[one:end]) for one, end in pairwise(part.ptr.tolist()))
+            yield from (self._decoded(letters[at:end]) for at, end in pairwise(part.ptr.tolist()))
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Names):
@@ -319,11 +319,11 @@ _COLUMNS = ("labels", "group_of", "time_of", "evidence_of", *_CORPUS_ARRAYS)
 def find_names(names: Sequence[Any], others: Sequence[Any]) -> Int64s:
     """The index of each name among others, which may be many more, or -1; each is there once."""
     wanted = {name: at for at, name in enumerate(names)}
-    found = np.full(len(names), -1, dtype=np.int64)
+    indices = np.full(len(names), -1, dtype=np.int64)
     for index, other in enumerate(others):
         if other in wanted:
-            found[wanted[other]] = index
-    return found
+            indices[wanted[other]] = index
+    return indices
 
 
 @dataclass(frozen=True)
@@ -396,8 +396,8 @@ class Corpus:
         if is_tokenized(self.texts):
             object.__setattr__(self, "texts", tokenized(self.texts))
         for name, kind in _CORPUS_ARRAYS.items():
-            if (given := getattr(self, name)) is not None:
-                object.__setattr__(self, name, as_array(name, given, kind))
+            if (array := getattr(self, name)) is not None:
+                object.__setattr__(self, name, as_array(name, array, kind))
         for name in _COLUMNS:
             value = getattr(self, name)
             if value is not None and len(value) != len(self.texts):
@@ -460,23 +460,23 @@ class Corpus:
 
     def _label_lists(self, labels: Sequence[Any]) -> list[tuple[str, ...]]:
         """Lists of labels as tuples, each label once; DataError for anything else."""
-        lists, known = list[tuple[str, ...]](), dict[tuple[str, ...], tuple[str, ...]]()
-        for at, given in enumerate(labels):
-            if not isinstance(given, _LISTS):
+        lists, interned = list[tuple[str, ...]](), dict[tuple[str, ...], tuple[str, ...]]()
+        for at, label in enumerate(labels):
+            if not isinstance(label, _LISTS):
                 raise DataError(
-                    f"{self.where(at)}: the label is {given!r:.60}, and other documents have a "
-                    f"list of labels: write a list here too, such as [{given!r:.60}]."
+                    f"{self.where(at)}: the label is {label!r:.60}, and other documents have a "
+                    f"list of labels: write a list here too, such as [{label!r:.60}]."
                 )
-            names = list(map(label_name, given))
-            wrong = [one for one in names if not (isinstance(one, str) and one)]
+            names = list(map(label_name, label))
+            wrong = [name for name in names if not (isinstance(name, str) and name)]
             if wrong:
                 raise DataError(
                     f"{self.where(at)}: the list of labels holds {wrong[0]!r:.60}, and labels are "
                     "texts: correct it."
                 )
-            ordered = sorted(names) if isinstance(given, (set, frozenset)) else names
-            made = tuple(dict.fromkeys(ordered))
-            lists.append(known.setdefault(made, made))  # many documents may share one
+            ordered = sorted(names) if isinstance(label, (set, frozenset)) else names
+            distinct = tuple(dict.fromkeys(ordered))
+            lists.append(interned.setdefault(distinct, distinct))  # many documents may share one
         return lists
 
     @property
@@ -656,8 +656,8 @@ class Tokens:
             ("spans", len(self.ids)),
             ("sentence_spans", len(self.sentence_ptr) - 1),
         ):
-            if (given := getattr(self, name)) is not None:
-                object.__setattr__(self, name, as_array(name, given, np.int32, (size, 2)))
+            if (array := getattr(self, name)) is not None:
+                object.__setattr__(self, name, as_array(name, array, np.int32, (size, 2)))
         self._check_fields()
         offsets("sentence_ptr", self.sentence_ptr, len(self.ids))
         offsets("document_ptr", self.document_ptr, len(self.sentence_ptr) - 1)
