@@ -137,10 +137,10 @@ def ridges(problems: Sequence[Problem], l2: float) -> list[Solution]:
     if not design.blocks:
         # Sweeps read compact rows, and the matrix itself for a few certificates alone.
         copied = type(problems[0].loss) not in SWEPT
-        return over_merged_columns(problems, lambda some: _solve(some, l2), copied=copied)
+        return over_merged_columns(problems, lambda reduced: _solve(reduced, l2), copied=copied)
     most = labels_at_a_time(design)
     parts = [problems[at : at + most] for at in range(0, len(problems), most)]
-    return [solution for some in parts for solution in _solve(some, l2)]
+    return [solution for part in parts for solution in _solve(part, l2)]
 
 
 def labels_at_a_time(design: Design) -> int:
@@ -151,12 +151,12 @@ def labels_at_a_time(design: Design) -> int:
 
 def _solve(problems: Sequence[Problem], l2: float) -> list[Solution]:
     """Sweeps by those whom they suit, and Newton's method for all others."""
-    fits = {at: RidgeFit(one) for at, one in enumerate(problems) if suits(one, 2.0 * l2)}
+    fits = {k: RidgeFit(problem) for k, problem in enumerate(problems) if suits(problem, 2.0 * l2)}
     if fits:
         _ascend(list(fits.values()), 2.0 * l2)
-    others = [at for at in range(len(problems)) if at not in fits or fits[at].slow]
-    left = [fits[at].rest() if at in fits else problems[at] for at in others]
-    solved = dict(zip(others, _by_newton(left, l2) if left else [], strict=True))
+    remaining = [at for at in range(len(problems)) if at not in fits or fits[at].slow]
+    left = [fits[at].rest() if at in fits else problems[at] for at in remaining]
+    solved = dict(zip(remaining, _by_newton(left, l2) if left else [], strict=True))
     return [
         fits[at].solution(solved.get(at)) if at in fits else solved[at]
         for at in range(len(problems))
@@ -207,11 +207,11 @@ class RidgeFit:
         start = (self.w, self.b) if end.gap <= HANDOVER else self.problem.start
         return self.problem.replace(start=start, max_iter=self.problem.max_iter - end.iteration)
 
-    def solution(self, found: Solution | None) -> Solution:
-        """What it has come to. found: what Newton's method has, where it went on."""
+    def solution(self, continued: Solution | None) -> Solution:
+        """What it has come to. continued: what Newton's method has, where it went on."""
         problem, end = self.problem, self.history[-1]
-        if found is not None:
-            return replace(found, iterations=end.iteration + found.iterations)
+        if continued is not None:
+            return replace(continued, iterations=end.iteration + continued.iterations)
         solution = Solution(
             w=self.w,
             b=self.b,
@@ -254,10 +254,10 @@ def _ascend(fits: Sequence[RidgeFit], q: float) -> None:
         ascent.sweep(
             min(NEXT_CERTIFICATE if ascent.sweeps else FIRST_CERTIFICATE, most - ascent.sweeps)
         )
-        found = ascent.certify()
-        ended = [fit.take(found, at, ascent) for at, fit in enumerate(left)]
+        certificate = ascent.certify()
+        ended = [fit.take(certificate, at, ascent) for at, fit in enumerate(left)]
         over = np.flatnonzero(ended)
-        for at, residual in zip(over.tolist(), ascent.residuals(found, over), strict=True):
+        for at, residual in zip(over.tolist(), ascent.residuals(certificate, over), strict=True):
             left[at].residual = residual
         if len(over):
             left = [fit for fit, end in zip(left, ended, strict=True) if not end]
@@ -305,7 +305,7 @@ class Ascent:
         self.lag = LAG * float(norms.mean()) / q if first.fit_intercept else 0.0
         tight = min(problem.tol for problem in problems) < SINGLE
         kind = np.float64 if tight else np.float32
-        self.cy = np.stack([one.sample_weight * one.y for one in problems], axis=1)
+        self.cy = np.stack([problem.sample_weight * problem.y for problem in problems], axis=1)
         self.alpha = np.zeros(self.cy.shape)
         self.W: NDArray[Any] = np.zeros((first.design.shape[1], len(problems)), dtype=kind)
         self.b = np.array([problem.intercept_at_zero() for problem in problems])
@@ -321,9 +321,9 @@ class Ascent:
 
     def _take(self, columns: NDArray[np.intp]) -> None:
         """Choose columns, and fill up."""
-        some = columns[np.minimum(np.arange(width(len(columns))), len(columns) - 1)]
+        padded = columns[np.minimum(np.arange(width(len(columns))), len(columns) - 1)]
         for name in ("cy", "alpha", "W", "b"):
-            setattr(self, name, np.ascontiguousarray(getattr(self, name)[..., some]))
+            setattr(self, name, np.ascontiguousarray(getattr(self, name)[..., padded]))
 
     def sweep(self, count: int) -> None:
         """So many more sweeps over all documents, each followed by those over what still moves."""
@@ -383,18 +383,18 @@ class Ascent:
             longest *= 2.0
         return b, value
 
-    def residuals(self, found: Certificate, columns: NDArray[np.intp]) -> list[float]:
+    def residuals(self, certificate: Certificate, columns: NDArray[np.intp]) -> list[float]:
         """The largest derivative of the objective in a weight or the intercept, of some columns."""
         if not len(columns):
             return []
         r, h = np.empty((len(self.cy), len(columns))), np.empty(len(self.cy))
         for at, column in enumerate(columns.tolist()):
-            problem, own = self._problems[column], np.empty(len(self.cy))
-            z = found.scores[:, column] + found.b[column]
-            problem.loss.derivatives(z, problem.y, problem.sample_weight, own, h)
-            r[:, at] = own
+            problem, derivatives = self._problems[column], np.empty(len(self.cy))
+            z = certificate.scores[:, column] + certificate.b[column]
+            problem.loss.derivatives(z, problem.y, problem.sample_weight, derivatives, h)
+            r[:, at] = derivatives
         gradients = self._design.transposed_product(r)
-        gradients += self.q * found.w[columns].T
+        gradients += self.q * certificate.w[columns].T
         intercepts = np.abs(column_sums(r)) if self._intercept else np.zeros(len(columns))
         intercepts *= document_norm(self._design)
         largest: Floats = np.maximum(np.abs(gradients).max(axis=0, initial=0.0), intercepts)
@@ -422,11 +422,11 @@ class BlockAscent(Ascent):
         sweep = sweep._replace(again=min(sweep.again, WITHIN), shift=0.0)
         blocks = zip(design.blocks, cuts, design.features_of_blocks(), strict=True)
         for number, (block, cut, features) in enumerate(blocks):
-            here = slice(*cut)
-            point = self.alpha[here], self.W[features], self.b
-            given = self._norms[here], self.cy[here], point, sweep._replace(block=number)
-            found = design.map(swept_block, *([one] for one in given), blocks=[block])
-            self.alpha[here], self.W[features], self.b = next(found)
+            rows = slice(*cut)
+            point = self.alpha[rows], self.W[features], self.b
+            arguments = self._norms[rows], self.cy[rows], point, sweep._replace(block=number)
+            results = design.map(swept_block, *([arg] for arg in arguments), blocks=[block])
+            self.alpha[rows], self.W[features], self.b = next(results)
         self.b = self.b + self.lag * column_sums(self.alpha)
 
     def _weights(self) -> Floats:
@@ -471,23 +471,23 @@ def sweep_rows(rows: Rows, norms: Floats, cy: Floats, point: Point, sweep: Sweep
     def over(order: Int32s, least: Floats) -> None:
         """One over documents that have moved by ``least`` (k,); threads share the columns."""
 
-        def some(_: int, piece: int) -> None:
+        def sweep_piece(_: int, piece: int) -> None:
             first = WIDTH * piece
             dual_sweep(
                 *rows, order, norms, cy, sweep.q, sweep.lag, alpha, W, b, moved, least,
                 *sweep.slope, first, min(first + WIDTH, k),
             )  # fmt: skip
 
-        threads.share(some, -(-k // WIDTH))
+        threads.share(sweep_piece, -(-k // WIDTH))
 
     over(shuffled((sweep.number, 0, sweep.block), n), np.full(k, -1.0))
     b += sweep.shift * column_sums(alpha)
     least = np.maximum(MOVING * column_sums(moved) / max(n, 1), np.finfo(np.float64).tiny)
-    some = np.flatnonzero(np.any(moved >= least, axis=1)).astype(np.int32)
+    moving = np.flatnonzero(np.any(moved >= least, axis=1)).astype(np.int32)
     for again in range(sweep.again):
         # In a random order: which of two comes first does not depend on the others.
         keys = np.random.default_rng((sweep.number + 1, again, sweep.block)).random(n)
-        over(some[np.argsort(keys[some])], least)
+        over(moving[np.argsort(keys[moving])], least)
 
 
 def width(count: int) -> int:

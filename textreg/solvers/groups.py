@@ -167,9 +167,9 @@ def _over_working_sets(
         fit = part.fit(w, b)
         most = min(problem.max_iter - rounds, FIRST_CHECK if first else problem.max_iter)
         options = part.problem.replace(callback=callback, max_iter=most)
-        known = s[part.kept]
+        previous = s[part.kept]
         fresh = touching_points(part.penalty, fit, warm=not first)
-        start = np.where(np.isnan(known), fresh, known)
+        start = np.where(np.isnan(previous), fresh, previous)
         check = FIRST_CHECK if first else LATER_CHECK
         reweighted = reweight(options, part.penalty, fit, start, check)
         s[part.kept] = reweighted.s

@@ -555,11 +555,11 @@ class Pursuit:
         while True:
             scores = size * np.abs(self.columns.dots(self.fit.r, features))
             at = int(np.argmax(scores >= (1.0 - TIE) * scores.max()))
-            best, others = float(scores[at]), scores[scores < (1.0 - TIE) * scores.max()]
+            best, lower = float(scores[at]), scores[scores < (1.0 - TIE) * scores.max()]
             # Every x_j . r is off by the radius at most, and each score by its size times that.
             largest = float(size.max())
             error = self.fit.radius * largest
-            margin, beyond = best - float(others.max(initial=-math.inf)), best - least
+            margin, beyond = best - float(lower.max(initial=-math.inf)), best - least
             certain = (1.0 + self._inside) * error < abs(beyond)
             if beyond >= 0.0:  # else only that has to be certain
                 certain = certain and 2.0 * error < margin

@@ -120,9 +120,9 @@ class MergedColumns:
         factor /= factor[first]
         if len(empty := np.flatnonzero(mergeable & ~occurs)):
             first[empty], factor[empty[1:]] = empty[0], 0.0
-        own = first == np.arange(len(first))
-        self.representatives = np.flatnonzero(own)
-        self.column = (np.cumsum(own, dtype=np.int32) - np.int32(1))[first]
+        leads = first == np.arange(len(first))
+        self.representatives = np.flatnonzero(leads)
+        self.column = (np.cumsum(leads, dtype=np.int32) - np.int32(1))[first]
         length = np.sqrt(np.bincount(self.column, factor**2, len(self.representatives)))
         self.share = factor / length[self.column]
         self._length = length
@@ -180,7 +180,7 @@ class MergedColumns:
     ) -> list[Solution]:
         """Solutions of larger problems, by ``solve``, which gives those of smaller ones."""
         smaller = [self.merge_problem(problem, copied=copied) for problem in problems]
-        return [self.expand_solution(found) for found in solve(smaller)]
+        return [self.expand_solution(solution) for solution in solve(smaller)]
 
 
 def merge_parallel_columns(design: Design) -> MergedColumns:
@@ -252,9 +252,9 @@ def _first_parallel(X: csc_array, kind: Floats, mergeable: NDArray[np.bool_]) ->
     ratios = X.data / np.repeat(X.data[indptr[:-1]], np.diff(indptr))
     numbers = hash_entries(documents, np.round(ratios, DIGITS))
 
-    def equal(one: Int64s, two: Int64s) -> NDArray[np.bool_]:
-        near = np.abs(ratios[one] - ratios[two]) <= SAME * np.abs(ratios[two])
-        same: NDArray[np.bool_] = near & (documents[one] == documents[two])
+    def equal(a: Int64s, b: Int64s) -> NDArray[np.bool_]:
+        near = np.abs(ratios[a] - ratios[b]) <= SAME * np.abs(ratios[b])
+        same: NDArray[np.bool_] = near & (documents[a] == documents[b])
         return same
 
     first[candidates] = candidates[first_equal(indptr, numbers, equal, kind[candidates])]
@@ -293,7 +293,7 @@ def over_merged_features(
     if merged is None:
         return solve(problems, penalty)
     smaller = penalty.standing_for_all(merged.columns.representatives)
-    return merged.columns.solve(problems, lambda some: solve(some, smaller))
+    return merged.columns.solve(problems, lambda reduced: solve(reduced, smaller))
 
 
 def merged_features(design: Design, penalty: GroupNorms) -> MergedFeatures | None:
@@ -310,8 +310,8 @@ def merged_features(design: Design, penalty: GroupNorms) -> MergedFeatures | Non
         every = np.ones(design.shape[1], dtype=bool)
         return MergedFeatures(MergedColumns(design, kinds_of(groups), every), groups)
 
-    made = design.cache.get(("merged features", id(groups)), make)
-    return made if made.worth_it else None
+    merged = design.cache.get(("merged features", id(groups)), make)
+    return merged if merged.worth_it else None
 
 
 def kinds_of(groups: Groups) -> Floats:
@@ -425,8 +425,8 @@ def first_working_set(problem: Problem, penalty: GroupNorms) -> Beginning | None
     engine.optimize_intercept()
     sizes = np.abs(engine.gradient())
     above = np.flatnonzero(sizes > penalty.lam).astype(np.int32)
-    kept = penalty.keep_at_zero(above, sizes[above] - penalty.lam[above])
-    features = union(np.flatnonzero(engine.w).astype(np.int32), above[~kept])
+    at_zero = penalty.keep_at_zero(above, sizes[above] - penalty.lam[above])
+    features = union(np.flatnonzero(engine.w).astype(np.int32), above[~at_zero])
     if design.sizes[features].sum() > LARGEST_SHARE * values:
         return None
     return Beginning(features, engine.w, engine.b)
@@ -529,8 +529,8 @@ class WorkingDual(EngineDual):
         """See DualPoint: the groups keep others at zero by what u leaves of their strengths."""
         part = self._part
         # Those in the working set have no excess here.
-        others = ~np.isin(self._near, part.features, assume_unique=True)
-        features, sizes = self._near[others], self._sizes[others]
+        outside = ~np.isin(self._near, part.features, assume_unique=True)
+        features, sizes = self._near[outside], self._sizes[outside]
         lam = part.lam[features]
         free = part.every.free_of(penalty, u)
         held, taken = part.every.hold(features, sizes - NEAR * lam, sizes - lam, free)
@@ -555,5 +555,5 @@ class WorkingDual(EngineDual):
         As if no group had anything else to take.
         """
         near, every = self._near, self._part.every
-        kept = every.keep_at_zero(near, self._sizes - NEAR * every.lam[near])
-        return near[~kept]
+        at_zero = every.keep_at_zero(near, self._sizes - NEAR * every.lam[near])
+        return near[~at_zero]

@@ -515,9 +515,9 @@ class Classes:
         large = np.flatnonzero(share > LIKELY)  # where the difference would lose digits
         share[large] = 0.0
         rest: Floats = total + np.log1p(-share)
-        others = self.Z[:, large]
-        others[k] = -np.inf
-        rest[large] = logsumexp(others, axis=0)
+        logits = self.Z[:, large]
+        logits[k] = -np.inf
+        rest[large] = logsumexp(logits, axis=0)
         return rest
 
     def product(self, W: Floats) -> Floats:
