@@ -41,5 +41,5 @@ def open_workers(
 ) -> AbstractContextManager[Workers]:
     """The workers of a backend; see :meth:`textreg.kinds.Backend.open`."""
     backend = check_backend(name, address)
-    known = [part for part in parts if part is not None]
-    return calls.workers(backend, address, known, memory, Memory() if store is None else store)
+    plugins = [part for part in parts if part is not None]
+    return calls.workers(backend, address, plugins, memory, Memory() if store is None else store)

@@ -110,7 +110,7 @@ def tree_of(counted: Counted, *, occurrences: bool) -> BlockTree:
     every = {"documents": counted.frequencies()}
     if occurrences:
         every["occurrences"] = counted.totals()
-    counts = {what: np.split(one.astype(np.int32), ends) for what, one in every.items()}
+    counts = {what: np.split(totals.astype(np.int32), ends) for what, totals in every.items()}
     return BlockTree(
         names=Names.of(counted.tree.words),
         children=list(zip(counted.tree.child_ptr, counted.tree.last, strict=True)),
@@ -219,15 +219,15 @@ class TreeCounting:
         self._numbers[block] = []
         return taken
 
-    def _joined(self, one: NamesOfBlocks, other: NamesOfBlocks) -> NamesOfBlocks:
+    def _joined(self, left: NamesOfBlocks, right: NamesOfBlocks) -> NamesOfBlocks:
         """Two lists of names as one; the words of their blocks get their numbers there."""
-        (names, blocks), (more, more_blocks) = one, other
+        (names, blocks), (more, more_blocks) = left, right
         places, more_places = text_grams.merge_names(
             names.letters, names.ptr, more.letters, more.ptr
         )
-        for some, to in ((blocks, places), (more_blocks, more_places)):
-            for own in map(self._numbers.__getitem__, some):
-                own[0] = Kept(self._store, to[own[0].value()])
+        for members, to in ((blocks, places), (more_blocks, more_places)):
+            for numbers in map(self._numbers.__getitem__, members):
+                numbers[0] = Kept(self._store, to[numbers[0].value()])
         size = max(int(at[-1]) + 1 if len(at) else 0 for at in (places, more_places))
         source = np.empty(size, dtype=np.int64)
         source[places] = np.arange(len(names))
@@ -241,19 +241,19 @@ class TreeCounting:
     def _number(self, k: int, counts: BlockCounts, least: float) -> Int64s:
         """Number the k-grams of every block by their places among all; the keys of all, sorted."""
         merged: Runs[Int64s] = Runs(np.union1d, len)
-        kept, frequent = [], None
+        stored, frequent = [], None
         if least > 1:  # an n-gram is at most as frequent as its parts
             parts = counts.documents[-1], counts.documents[0]
             frequent = [np.append(documents >= least, False) for documents in parts]  # of -1: no
         for block in range(len(self._trees)):
             keys = self._keys(block, k, len(counts.tree.words), frequent)
-            kept.append(Kept(self._store, keys))
+            stored.append(Kept(self._store, keys))
             merged.add(keys if frequent is None else keys[keys >= 0])
         every = merged.take(np.empty(0, dtype=np.int64))
         if sum(counts.tree.sizes) + len(every) > MOST:
             raise DataError(_too_many(k))
         for numbers in self._numbers:
-            keys = kept.pop(0).value()
+            keys = stored.pop(0).value()
             places = np.searchsorted(every, keys).astype(np.int32)
             places[keys < 0] = -1
             numbers.append(Kept(self._store, places))
@@ -282,12 +282,12 @@ class TreeCounting:
         for what in self._counted:
             small = what == "documents" and self.n_documents <= MOST
             sums = np.zeros(size, dtype=np.int32 if small else np.int64)
-            for load, kept in zip(self._trees, self._numbers, strict=True):
-                numbers, own = kept[-1].value(), load().counts[what][k - 1]
-                known = numbers >= 0
-                if not known.all():
-                    numbers, own = numbers[known], own[known]
-                sums[numbers] += own
+            for load, levels in zip(self._trees, self._numbers, strict=True):
+                numbers, values = levels[-1].value(), load().counts[what][k - 1]
+                numbered = numbers >= 0
+                if not numbered.all():
+                    numbers, values = numbers[numbered], values[numbered]
+                sums[numbers] += values
             getattr(counts, what).append(sums)
 
 

@@ -162,11 +162,11 @@ class BlockFeatures:
             runs = range(0, len(self._branches), MERGED)
             self._branches = [self._merged(self._branches[at : at + MERGED]) for at in runs]
         self._parts = self._counting.parts(store)
-        for kept in self._brought(store):
+        for trees in self._brought(store):
             for number, part in enumerate(self._parts):
-                part.add(partial(tree_in, kept, number))
+                part.add(partial(tree_in, trees, number))
         self._chosen = choose_features(self._parts, vectorizer, len(texts))
-        self.encoder: AnyEncoder = joined_encoder([one.encoder for one in self._chosen])
+        self.encoder: AnyEncoder = joined_encoder([part.encoder for part in self._chosen])
 
     def blocks(self, groups: GroupBuilder | None) -> Iterator[Any]:
         """Handles of the blocks, a :class:`~textreg.records.design.Block` each. Can be asked once.
@@ -174,19 +174,19 @@ class BlockFeatures:
         Words and counts of a block are forgotten when the next one is asked for.
         """
         chosen, self._chosen = self._chosen, []
-        parts = [(nameless(one.encoder), one.every) for one in chosen]
+        parts = [(nameless(part.encoder), part.every) for part in chosen]
         if groups is not None:  # which are made of the features of the first tokenizer, with names
             parts[0] = chosen[0].encoder, chosen[0].every
         weighing = self._workers.send(parts)
-        features = [one.numbers for one in chosen]
+        features = [part.numbers for part in chosen]
         del chosen
         branches, self._branches = self._branches, []
         for number in range(len(branches)):
-            own = [
+            taken = [
                 part.taken(number, levels)
                 for part, levels in zip(self._parts, features, strict=True)
             ]
-            for start, words, numbers in self._passed_down(branches.pop(0), own):
+            for start, words, numbers in self._passed_down(branches.pop(0), taken):
                 yield self._workers.submit(make_block, weighing, groups, start, words, numbers)
 
     def _counted(self, texts: Sequence[str], done: Callable[[int], None]) -> list[Branch]:
@@ -235,8 +235,8 @@ class BlockFeatures:
             yield branch.start, branch.words, features
             return
         outputs = len(branch.branches)
-        own = self._workers.submit(passed_down, branch.numbers, features, outputs=outputs)
-        for below, taken in zip(branch.branches, own, strict=True):
+        handles = self._workers.submit(passed_down, branch.numbers, features, outputs=outputs)
+        for below, taken in zip(branch.branches, handles, strict=True):
             yield from self._passed_down(below, taken)
 
 
@@ -261,17 +261,17 @@ def in_pieces(texts: Sequence[str]) -> Iterator[tuple[int, Sequence[Any]]]:
 
 def count_block(counting: Counting, *pieces: Sequence[str]) -> tuple[list[BlockTree], Occurrences]:
     """The n-grams of a block of every tokenizer."""
-    given = texts = list[str](chain(*pieces))
+    raw_texts = texts = list[str](chain(*pieces))
     if counting.strip_html:
         texts = stripped_texts(texts)
     trees, words = list[BlockTree](), Occurrences()
     for tokenizer, ngrams, stop_words in counting.tokenizers:
         counted = Counted.of(tokenizer, texts, ngrams, 1, stop_words)
         trees.append(tree_of(counted, occurrences=counting.occurrences))
-        kept = Names.of(given) if counting.keeps_texts and not words else None
-        named = replace(counted.words, vocabulary=no_names(counted.words.vocabulary), texts=kept)
+        packed = Names.of(raw_texts) if counting.keeps_texts and not words else None
+        named = replace(counted.words, vocabulary=no_names(counted.words.vocabulary), texts=packed)
         words.append((named, counted.streams))
-    del given, texts
+    del raw_texts, texts
     release_memory()
     return trees, words
 
@@ -286,9 +286,9 @@ def documents_in(trees: Sequence[BlockTree]) -> int:
     return trees[0].n_documents
 
 
-def tree_in(kept: Kept, number: int) -> BlockTree:
+def tree_in(trees: Kept, number: int) -> BlockTree:
     """That of one tokenizer, of those that are kept."""
-    tree: BlockTree = kept.value()[number]
+    tree: BlockTree = trees.value()[number]
     return tree
 
 
@@ -336,11 +336,11 @@ def _chosen(counts: BlockCounts, keep: Bools, vectorizer: Vectorizer, n: int) ->
     every, names = counts.features(keep)
     frequencies = np.empty(len(names), dtype=np.int64)
     for numbers, documents in zip(every, counts.documents, strict=True):
-        kept = numbers >= 0
-        if kept.all():  # spares copies
+        selected = numbers >= 0
+        if selected.all():  # spares copies
             frequencies[numbers] = documents
         else:
-            frequencies[numbers[kept]] = documents[kept]
+            frequencies[numbers[selected]] = documents[selected]
     encoder: Encoder = vectorizer.encoder(counts, names, n, frequencies)
     return ChosenFeatures(encoder, every, bool(keep.all()))
 
@@ -369,10 +369,10 @@ def make_block(
     numbers: what was counted, and the feature of each of its n-grams.
     """
     parts = []
-    for (encoder, every), (own, streams), features in zip(weighing, words, numbers, strict=True):
-        tokens = tokens_of(own, streams, features, encoder.vocabulary)
+    for (encoder, every), (source, streams), features in zip(weighing, words, numbers, strict=True):
+        tokens = tokens_of(source, streams, features, encoder.vocabulary)
         # Where all n-grams are features, their counts give the norms.
-        parts.append(PartCounts(tokens, encoder, None if every else encoder.norms(own)))
+        parts.append(PartCounts(tokens, encoder, None if every else encoder.norms(source)))
     columns = np.cumsum([0, *(part.encoder.n_columns for part in parts)])
     arrays = side_by_side([part.rows(None) for part in parts], columns)
     groups = None

@@ -138,8 +138,8 @@ def remove_leftovers(parent: Path) -> None:
 
 
 def _remove_unlocked(folder: Path) -> None:
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
         return
     descriptor = lock(folder)
     if descriptor is not None:
@@ -305,7 +305,7 @@ class Budget(ArrayStore):
 
 def _shown(size: int) -> str:
     """A number of bytes for people."""
-    for unit, one in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if size >= one:
-            return f"{size / one:,.1f} {unit}"
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= factor:
+            return f"{size / factor:,.1f} {unit}"
     return f"{size} bytes"

@@ -111,8 +111,8 @@ def _options(
 ) -> list[click.Option]:
     """The options of a part, including those of a choice, such as a solver."""
     flags = {name: flag_of(f"{prefix}_{name}") for name in part.declared()}
-    given = {name: values[flag] for name, flag in flags.items() if flag in values}
-    declared = part.declared(**given).items()
+    chosen = {name: values[flag] for name, flag in flags.items() if flag in values}
+    declared = part.declared(**chosen).items()
     specs = [option_of(f"{prefix}_{name}", parameter) for name, parameter in declared]
     return [click.Option(names, **attributes) for names, attributes in specs]
 
@@ -310,20 +310,20 @@ def without(lower: Options, upper: Options) -> Options:
             if key == "reg" and lower:
                 gone |= _unused(upper[key].value, lower)
             gone |= {name for name in space if name.startswith(f"{key}_")}
-    remaining = {key: it for key, it in lower.items() if key not in gone}
+    remaining = {key: item for key, item in lower.items() if key not in gone}
     if "search_space" in remaining:
         searched = {key: values for key, values in space.items() if key not in gone}
         remaining["search_space"] = lower["search_space"]._replace(value=searched)
     return remaining
 
 
-def _space(it: Given | None) -> dict[str, Any]:
+def _space(item: Given | None) -> dict[str, Any]:
     """A search space as a mapping, though it may be a list of texts."""
-    if it is None:
+    if item is None:
         return {}
-    if isinstance(it.value, dict):
-        return {key_of_flag(key): values for key, values in it.value.items()}
-    return dict(parse_space(texts_of(it, "search_space")))
+    if isinstance(item.value, dict):
+        return {key_of_flag(key): values for key, values in item.value.items()}
+    return dict(parse_space(texts_of(item, "search_space")))
 
 
 def _short(name: Any) -> Any:
@@ -340,19 +340,19 @@ def _unused(name: str, options: Options) -> set[str]:
     return unused | more | ({"unlabeled"} if "graph" in unused else set())
 
 
-def texts_of(it: Given, key: str, most: int | None = None) -> list[str]:
+def texts_of(item: Given, key: str, most: int | None = None) -> list[str]:
     """The texts or numbers of an option as texts: one of them, or a list."""
-    listed = it.value if isinstance(it.value, (list, tuple)) and most is None else [it.value]
+    listed = item.value if isinstance(item.value, (list, tuple)) and most is None else [item.value]
     if not all(isinstance(one, (str, int, float)) and not isinstance(one, bool) for one in listed):
-        raise wrong(key, it, "a text or a number" + ("" if most else ", or a list of them"))
+        raise wrong(key, item, "a text or a number" + ("" if most else ", or a list of them"))
     return [recipe.as_text(one) for one in listed]
 
 
-def wrong(key: str, it: Given, expected: str) -> UsageError:
+def wrong(key: str, item: Given, expected: str) -> UsageError:
     flag = key.replace("_", "-")
     hint = f' Parameters of a part stand beside it: {flag} = "NAME" and {flag}-PARAMETER = ...'
-    more = hint if isinstance(it.value, dict) and key in PREFIXES else ""
-    return UsageError(f"{it.file}: {flag} is {expected}, not {it.value!r:.60}.{more}")
+    more = hint if isinstance(item.value, dict) and key in PREFIXES else ""
+    return UsageError(f"{item.file}: {flag} is {expected}, not {item.value!r:.60}.{more}")
 
 
 def key_of_flag(flag: str) -> str:
@@ -374,14 +374,14 @@ class RecipeCommand(PartsCommand):
 
     def beneath(self, ctx: click.Context, words: CommandLine) -> dict[str, str]:
         line = {key_of_flag(flag): Given(value, "") for flag, value in words.values.items()}
-        line |= {key.removeprefix("no_"): it for key, it in line.items()}
+        line |= {key.removeprefix("no_"): item for key, item in line.items()}
         if space := words.every.get("--search-space"):
             line["search_space"] = Given(space, "")
-        given: Options = {}
+        lower: Options = {}
         source = line.get("config")
         if source is not None and not container.is_container(Path(source.value)):
-            given = _of_file(source.value)
-            source = given.pop("config", None)
+            lower = _of_file(source.value)
+            source = lower.pop("config", None)
             if source is not None and not container.is_container(Path(str(source.value))):
                 raise UsageError(
                     f"{source.file}: config is a model whose options come beneath those of this "
@@ -391,30 +391,30 @@ class RecipeCommand(PartsCommand):
             model = Like(source.value)
             ctx.meta[MODEL] = model.path
             options = {key: Given(value, model.path) for key, value in model.options().items()}
-            given = {**without(options, given), **given}
-            given = model.ready(without(given, line), line)
-        given = without(given, line)
-        ctx.meta[_GIVEN] = given
-        texts = {flag_of(key): it.value for key, it in given.items()}
+            lower = {**without(options, lower), **lower}
+            lower = model.ready(without(lower, line), line)
+        lower = without(lower, line)
+        ctx.meta[_GIVEN] = lower
+        texts = {flag_of(key): item.value for key, item in lower.items()}
         return {
-            flag: recipe.as_text(it)
-            for flag, it in texts.items()
-            if isinstance(it, (str, int, float))
+            flag: recipe.as_text(value)
+            for flag, value in texts.items()
+            if isinstance(value, (str, int, float))
         }
 
     def parts_chosen(self, ctx: click.Context, args: list[str]) -> list[str]:
-        known = {_key_of(param): param for param in self.get_params(ctx)}
+        params = {_key_of(param): param for param in self.get_params(ctx)}
         for unknown in _NOT_IN_FILES:
-            known.pop(unknown, None)
+            params.pop(unknown, None)
         values = {}
-        for key, it in ctx.meta[_GIVEN].items():
-            if key not in known:
-                hint = did_you_mean(key, [*known, *_CODE]).replace("_", "-")
+        for key, item in ctx.meta[_GIVEN].items():
+            if key not in params:
+                hint = did_you_mean(key, [*params, *_CODE]).replace("_", "-")
                 raise UsageError(
-                    f"{it.file}: there is no option '{key.replace('_', '-')}'.{hint} The options "
+                    f"{item.file}: there is no option '{key.replace('_', '-')}'.{hint} The options "
                     "are those of textreg train --help, without the hyphens before them."
                 )
-            values[known[key].name or ""] = _value(known[key], key, it)
+            values[params[key].name or ""] = _value(params[key], key, item)
         files, ctx.default_map = values.pop("files", []), values
         named = self.make_parser(ctx).parse_args(args=list(args))[0].get("files")
         if not files or (isinstance(named, (list, tuple)) and named):
@@ -434,38 +434,38 @@ class RecipeCommand(PartsCommand):
 
 def given_by(ctx: click.Context, file: str) -> dict[str, Any]:
     """The options that a file, or a model, gives to a command, by their names."""
-    return {key: it.value for key, it in ctx.meta[_GIVEN].items() if it.file == file}
+    return {key: item.value for key, item in ctx.meta[_GIVEN].items() if item.file == file}
 
 
 def _of_file(path: str) -> Options:
     """The options in a TOML file; those that name plugins take effect at once."""
-    given: Options = {}
+    options: Options = {}
     for name, value in read_toml(Path(path)).items():
         key = key_of_flag(name)
-        if key in given:
+        if key in options:
             raise UsageError(f"{path}: {key} and {key.replace('_', '-')} are one option: give one.")
         if key in _NOT_IN_FILES:
             raise UsageError(f"{path}: {name} is for the command line: leave it out of the file.")
-        given[key] = Given(value, path)
-    named = {key: texts_of(given.pop(key), key) for key in _CODE if key in given}
+        options[key] = Given(value, path)
+    named = {key: texts_of(options.pop(key), key) for key in _CODE if key in options}
     registry.block(named.get("no_plugin", ()))
     for file in named.get("plugin", ()):
         registry.name_file(file)
-    return given
+    return options
 
 
-def _value(param: click.Parameter, key: str, it: Given) -> Any:
+def _value(param: click.Parameter, key: str, item: Given) -> Any:
     """The value of an option, as texts where the command line has texts."""
     if isinstance(param, click.Option) and param.is_flag:
-        if not isinstance(it.value, bool):
-            raise wrong(key, it, "on or off: write true or false")
-        return it.value
+        if not isinstance(item.value, bool):
+            raise wrong(key, item, "on or off: write true or false")
+        return item.value
     if isinstance(param, click.Option) and not param.multiple:
-        (text,) = texts_of(it, key, most=1)
+        (text,) = texts_of(item, key, most=1)
         return text
-    if isinstance(it.value, dict) and key in (*PARSERS, "field"):
-        return recipe.items_of(it.value)
-    return texts_of(it, key)
+    if isinstance(item.value, dict) and key in (*PARSERS, "field"):
+        return recipe.items_of(item.value)
+    return texts_of(item, key)
 
 
 def _key_of(param: click.Parameter | None) -> str:
@@ -529,8 +529,8 @@ class Like:
                 f"{self.path} was trained with documents of its own to choose hyperparameters on: "
                 "name some with --dev FILE, or hold out a fraction with --holdout 0.1."
             )
-        mine = [key for key in PREFIXES if key in given and given[key].file == self.path]
-        spelled = {key: Given(self._spelled(key, given[key].value), self.path) for key in mine}
+        parts = [key for key in PREFIXES if key in given and given[key].file == self.path]
+        spelled = {key: Given(self._spelled(key, given[key].value), self.path) for key in parts}
         return {**given, **spelled}
 
     def _spelled(self, key: str, name: str) -> str:

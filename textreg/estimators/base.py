@@ -155,9 +155,9 @@ def _columns(group: Any, what: str, number_of: dict[str, int] | None, width: int
     return np.unique(numbers).astype(np.int64)
 
 
-def _groups_of_matrix(given: Any, width: int) -> Groups:
+def _groups_of_matrix(table: Any, width: int) -> Groups:
     """The groups of a matrix of groups by columns."""
-    matrix = checked_csr("groups", given)
+    matrix = checked_csr("groups", table)
     if matrix.shape[1] != width:
         # Columns by groups is what many packages have.
         hint = ": transpose it" if matrix.shape[0] == width else ""
@@ -314,11 +314,11 @@ def declared(
     Type checkers read its keywords in ``textreg.training.keywords``. defaults: those that are
     not the declared ones, or of parameters that are no settings.
     """
-    known, kinds = declared_settings(), inspect.Parameter
+    settings, kinds = declared_settings(), inspect.Parameter
     parameters = [kinds("self", kinds.POSITIONAL_OR_KEYWORD)]
     for name in names:
         kind = kinds.POSITIONAL_OR_KEYWORD if name == "reg" else kinds.KEYWORD_ONLY
-        default = defaults[name] if name in defaults else known[name].default
+        default = defaults[name] if name in defaults else settings[name].default
         parameters.append(kinds(name, kind, default=default))
 
     def decorate(init: Callable[P, None]) -> Callable[P, None]:
@@ -348,7 +348,7 @@ class PartsEstimator(BaseEstimator):  # type: ignore[misc]
             for prefix in PREFIXES:
                 # A name has no parameters yet: they come with the instance.
                 if isinstance(part := params.get(prefix), Parametrized):
-                    params |= {f"{prefix}__{key}": it for key, it in part.params().items()}
+                    params |= {f"{prefix}__{key}": value for key, value in part.params().items()}
         return params
 
     def set_params(self, **params: Any) -> Self:
@@ -460,10 +460,10 @@ def coded(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
             check_classification_targets(labels)
         classes, codes = np.unique(labels, return_inverse=True)
     except (TypeError, ValueError) as error:
-        told = f"y cannot be used: {error}"
-        if "'<' not supported" in told:
-            told = "the labels in y have no common order: convert them to strings."
-        raise DataError(told) from error
+        message = f"y cannot be used: {error}"
+        if "'<' not supported" in message:
+            message = "the labels in y have no common order: convert them to strings."
+        raise DataError(message) from error
     return classes, codes
 
 

@@ -113,8 +113,8 @@ class PartCounts(NamedTuple):
     def frequencies(self, documents: NDArray[np.intp] | None) -> Int64s:
         """The number of these documents with each feature: the entries of its column."""
         ids, ptr, names = self.tokens.ids, self.tokens.token_document_ptr, self.tokens.vocabulary
-        some = None if documents is None else np.arange(len(ptr) - 1)[documents]
-        return text_counts.document_frequencies(ids, ptr, len(names), some)
+        rows = None if documents is None else np.arange(len(ptr) - 1)[documents]
+        return text_counts.document_frequencies(ids, ptr, len(names), rows)
 
     def fill(
         self, documents: NDArray[np.intp] | None, place: Int64s, indices: Int32s, data: Floats
@@ -227,22 +227,22 @@ class Vectorizer(Parametrized):
         """
         from textreg.features.markup import stripped_texts  # a model has the parameters alone
 
-        given = texts = check_documents(texts)
+        raw_documents = texts = check_documents(texts)
         n = len(texts)
         if self.weighting == AUTO:
-            return self.decided(n).fit(tokenizer, given)
+            return self.decided(n).fit(tokenizer, raw_documents)
         if self.strip_html:
             texts = stripped_texts(texts)
         least, _ = self.limits(n)
         parts = self.parts(tokenizer)
         counted = [self._count(part, texts, least) for part in parts]
         keep = self.keep(counted, n)
-        encoded = [self._encode(one, mask) for one, mask in zip(counted, keep, strict=True)]
+        encoded = [self._encode(counts, mask) for counts, mask in zip(counted, keep, strict=True)]
         encoder = joined_encoder([part.encoder for part in encoded])
         tokens = encoded[0].tokens
-        if not is_tokenized(given):
+        if not is_tokenized(raw_documents):
             located = encoded[0].encoder.located
-            tokens = replace(tokens, texts=cast("Sequence[str]", given), locate=located)
+            tokens = replace(tokens, texts=cast("Sequence[str]", raw_documents), locate=located)
         return Features(rows=CountedRows(encoded), tokens=tokens, encoder=encoder)
 
     def decided(self, n: int, labels: int = 1, *, vectors: bool = False) -> Vectorizer:
@@ -360,9 +360,9 @@ class Vectorizer(Parametrized):
         The rules are scikit-learn's, for all parts together.
         """
         least, most = self.limits(n)
-        keep = [np.ones(one.size, dtype=bool) for one in counted]
+        keep = [np.ones(counts.size, dtype=bool) for counts in counted]
         if least > 1 or most < n:
-            frequencies = [one.frequencies() for one in counted]
+            frequencies = [counts.frequencies() for counts in counted]
             keep = [(part >= least) & (part <= most) for part in frequencies]
             if not any(part.any() for part in keep):
                 raise DataError(self._nothing_left(np.concatenate(frequencies), n, least, most))
@@ -435,25 +435,25 @@ def joined_encoder(encoders: Sequence[Encoder]) -> AnyEncoder:
     """The encoders as one; DataError if two features have one name."""
     if len(encoders) == 1:
         return encoders[0]
-    for one in encoders[1:]:
-        prefix = f"{one.label}: "
+    for enc in encoders[1:]:
+        prefix = f"{enc.label}: "
         clashes = set(_beginning(encoders[0].vocabulary, prefix))
-        for name in one.vocabulary if clashes else ():
-            if f"{one.label}: {name}" in clashes:
+        for name in enc.vocabulary if clashes else ():
+            if f"{enc.label}: {name}" in clashes:
                 raise DataError(
-                    f"'{one.label}: {name}' is a feature of tokenizer '{encoders[0].label}', and "
-                    f"what '{name}' of '{one.label}' is called: name '{one.label}' first."
+                    f"'{enc.label}: {name}' is a feature of tokenizer '{encoders[0].label}', and "
+                    f"what '{name}' of '{enc.label}' is called: name '{enc.label}' first."
                 )
     return JoinedEncoder(encoders)
 
 
 def _beginning(names: Sequence[str], prefix: str) -> list[str]:
     """The names that begin with a prefix."""
-    own, wanted = Names.of(names), prefix.encode()
-    some = np.flatnonzero(np.diff(own.ptr) >= len(wanted))
+    packed, wanted = Names.of(names), prefix.encode()
+    matches = np.flatnonzero(np.diff(packed.ptr) >= len(wanted))
     for place, byte in enumerate(wanted):
-        some = some[own.letters[own.ptr[some] + place] == byte]
-    return list(own.take(some))
+        matches = matches[packed.letters[packed.ptr[matches] + place] == byte]
+    return list(packed.take(matches))
 
 
 def _no_words(n: int, tokenizer: Tokenizer, stop_words: str | None) -> str:
