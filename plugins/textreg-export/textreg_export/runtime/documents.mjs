@@ -80,10 +80,10 @@ class DocumentPredictor extends Predictor {
 
   /** @param {Part} part @param {Map<string, Field>} fields */
   sentences(part, fields) {
-    const { tokenizer, options, field } = part.given, own = /** @type {Field} */ (fields.get(field));
-    if (own.sentences) return own.sentences;
+    const { tokenizer, options, field } = part.given, content = /** @type {Field} */ (fields.get(field));
+    if (content.sentences) return content.sentences;
     return tokenizer === "value" || tokenizer === "number"
-      ? this.whole(own.text, options.lowercase) : super.sentences(part, fields);
+      ? this.whole(content.text, options.lowercase) : super.sentences(part, fields);
   }
 
   /** A text as one token, unless it is blank. @param {string} text @param {boolean} [lowercase] @returns {Sentence[]} */
@@ -99,16 +99,16 @@ class DocumentPredictor extends Predictor {
   /** @param {any} given @param {string} [of] @returns {Explanation} */
   explain(given, of) {
     if (this.tokens) throw new Error("documents of this model are lists of tokens, which have no places");
-    const found = super.explain(given, of);
-    if (!this.fields.length || !found.sentences.length) return found;
+    const explanation = super.explain(given, of);
+    if (!this.fields.length || !explanation.sentences.length) return explanation;
     const places = [...this.document(given).fields];
     /** @type {Record<string, number>} */ const fields = {};
-    for (const sentence of found.sentences) {
+    for (const sentence of explanation.sentences) {
       const [field] = /** @type {[string, Field]} */ (places.findLast(([, { start }]) => start <= sentence.start));
       sentence.field = field;
       fields[field] = (fields[field] ?? 0) + sentence.value;
     }
-    return { ...found, fields };
+    return { ...explanation, fields };
   }
 }
 
@@ -118,5 +118,5 @@ function givenSentences(given) {
   const is = (/** @type {any} */ one) => Array.isArray(one) && one.every((token) => typeof token === "string");
   if (!sentences.every(is)) throw new Error("a document of this model is a list of tokens, or of sentences of them");
   const token = (/** @type {string} */ name) => ({ name, start: 0, end: 0 });
-  return sentences.map((one) => ({ start: 0, end: 0, tokens: one.map(token) }));
+  return sentences.map((sentence) => ({ start: 0, end: 0, tokens: sentence.map(token) }));
 }

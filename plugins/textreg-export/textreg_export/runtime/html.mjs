@@ -6,9 +6,9 @@ class Html {
   /** @param {any} given @param {Runs} space */
   constructor(given, space) {
     /** @type {Map<string, string>} */ this.names = new Map();
-    for (const one of given.names.split(" ")) {
-      const end = one.indexOf(";");
-      this.names.set(one.slice(0, end), one.slice(end + 1));
+    for (const name of given.names.split(" ")) {
+      const end = name.indexOf(";");
+      this.names.set(name.slice(0, end), name.slice(end + 1));
     }
     this.inline = new Set(given.inline.split(" "));
     this.bare = new Set(given.bare.split(" "));
@@ -46,14 +46,14 @@ class Html {
 
   /** What is to be replaced: where it begins and ends, and by what. @param {string} text */
   pieces(text) {
-    const found = [], closers = { ...this.closers };
+    const pieces = [], closers = { ...this.closers };
     let at = 0, match;
     while ((match = matchAt(this.piece, text, at))) {
       const start = match.index;
       at = start + match[0].length;
       if (match[0][0] === "&") {
         const instead = this.referred(match);
-        if (instead !== match[0]) found.push({ start, end: at, instead });
+        if (instead !== match[0]) pieces.push({ start, end: at, instead });
         continue;
       }
       const name = match[1] ? "comment" : (match[2] ?? "").toLowerCase();
@@ -62,9 +62,9 @@ class Html {
         if (closer) at = closer.index + closer[0].length;
         else delete closers[name]; // nor has what follows
       }
-      found.push({ start, end: at, instead: this.inline.has(name) || name === "comment" ? "" : "\n" });
+      pieces.push({ start, end: at, instead: this.inline.has(name) || name === "comment" ? "" : "\n" });
     }
-    return found;
+    return pieces;
   }
 
   /** The character that a reference stands for; the reference where there is none. @param {RegExpExecArray} match */
@@ -98,13 +98,13 @@ class HtmlCharacters extends Characters {
   sentences(text, part) {
     if (!part.strip_html) return super.sentences(text, part);
     const { stripped, begins, ends } = this.html.strip(text);
-    const found = super.sentences(stripped, part);
-    for (const one of found) {
-      for (const token of [one, ...one.tokens]) {
+    const sentences = super.sentences(stripped, part);
+    for (const sentence of sentences) {
+      for (const token of [sentence, ...sentence.tokens]) {
         const { start, end } = token;
         [token.start, token.end] = [begins[start], end > start ? ends[end - 1] : begins[start]];
       }
     }
-    return found;
+    return sentences;
   }
 }

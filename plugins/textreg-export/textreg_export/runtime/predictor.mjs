@@ -21,13 +21,13 @@
  * @param {string} text
  */
 function numbers(text) {
-  /** @type {number[]} */ const found = [];
+  /** @type {number[]} */ const values = [];
   let high = 0;
   for (const digit of text) {
     if (digit >= "A" && digit <= "Z") high = high * 26 + digit.charCodeAt(0) - 65;
-    else found.push(high * 36 + parseInt(digit, 36)), high = 0;
+    else values.push(high * 36 + parseInt(digit, 36)), high = 0;
   }
-  return found;
+  return values;
 }
 
 /** A class of characters: their first and last code points, run by run. */
@@ -36,10 +36,10 @@ class Runs {
   constructor(text) {
     /** @type {number[]} */ this.firsts = [];
     /** @type {number[]} */ this.lasts = [];
-    const found = numbers(text);
-    for (let n = 0, at = 0; n < found.length; n += 2) {
-      this.firsts.push(at + found[n]);
-      at += found[n] + found[n + 1];
+    const gaps = numbers(text);
+    for (let n = 0, at = 0; n < gaps.length; n += 2) {
+      this.firsts.push(at + gaps[n]);
+      at += gaps[n] + gaps[n + 1];
       this.lasts.push(at++);
     }
   }
@@ -69,18 +69,18 @@ function bisect(list, x) {
   return low;
 }
 
-/** What letters become. @param {any} given @returns {Map<string, string>} */
-function caseMap(given) {
-  const runs = numbers(given.runs), found = new Map();
+/** What letters become. @param {any} table @returns {Map<string, string>} */
+function caseMap(table) {
+  const runs = numbers(table.runs), cases = new Map();
   for (let n = 0, at = 0; n < runs.length; n += 4) {
     const [gap, count, step, moved] = runs.slice(n, n + 4);
     const difference = moved % 2 ? -(moved + 1) / 2 : moved / 2;
     at += gap;
     for (let k = 0; k < count; k++)
-      found.set(String.fromCodePoint(at + k * step), String.fromCodePoint(at + k * step + difference));
+      cases.set(String.fromCodePoint(at + k * step), String.fromCodePoint(at + k * step + difference));
   }
-  for (const [letter, made] of given.more) found.set(letter, made);
-  return found;
+  for (const [letter, mapped] of table.more) cases.set(letter, mapped);
+  return cases;
 }
 
 /** The match of a sticky expression at a place. @param {RegExp} pattern @param {string} text @param {number} at */
@@ -212,8 +212,8 @@ class Characters {
   abbreviates(text, start, end, following, words) {
     const letters = [...text.slice(start, end)];
     const small = letters.map((letter) => {
-      const made = this.folds.get(letter) ?? letter;
-      return [...made].length === 1 ? made : "ß";
+      const folded = this.folds.get(letter) ?? letter;
+      return [...folded].length === 1 ? folded : "ß";
     }).join("");
     if (this.titles.has(small)) return true;
     if (this.numbered.has(small) && this.is.decimal.has(following)) return true;
@@ -227,13 +227,13 @@ class Characters {
 
   /** The sentences of a text, with its words as tokens. @param {string} text @param {any} options @returns {Sentence[]} */
   words(text, options) {
-    const found = [...text.matchAll(this.word)];
+    const matches = [...text.matchAll(this.word)];
     /** @type {Sentence[]} */ const sentences = [];
     /** @type {Token[]} */ let tokens = [];
     let begin = -1, start = 0, end = 0, words = 0;
-    for (let n = 0; n <= found.length; n++) {
-      const last = n === found.length;
-      const after = last ? text.length : found[n].index;
+    for (let n = 0; n <= matches.length; n++) {
+      const last = n === matches.length;
+      const after = last ? text.length : matches[n].index;
       const ended = words > 0 && after > end && !last &&
         this.endsSentence(text, start, end, after, words, options.sentences);
       const cut = ended ? this.cut(text, end, after) : after;
@@ -253,12 +253,12 @@ class Characters {
       }
       if (last) break;
       tokens.push(...marks);
-      start = found[n].index;
-      const word = found[n][0];
+      start = matches[n].index;
+      const word = matches[n][0];
       end = start + word.length;
       if (begin < 0) begin = marks.length ? marks[0].start : start;
       words++;
-      if (found[n][1] || [...word].length >= options.min_length) {
+      if (matches[n][1] || [...word].length >= options.min_length) {
         let name = word.replace(this.silent, "");
         if (options.lowercase) name = Array.from(name, (letter) => this.folds.get(letter) ?? letter).join("");
         tokens.push({ name, start, end });
@@ -280,8 +280,8 @@ class Characters {
 
   /** The runs of punctuation and the emoji of a gap. @param {string} text @param {number} at @param {number} end @param {any} options */
   marks(text, at, end, options) {
-    /** @type {Token[]} */ const found = [];
-    if (!this.picture) return found;
+    /** @type {Token[]} */ const marks = [];
+    if (!this.picture) return marks;
     const gap = text.slice(0, end);
     while (at < end) {
       const start = at;
@@ -293,9 +293,9 @@ class Characters {
         wanted = options.punctuation && at > start;
         if (at === start) at += letterAt(gap, at).length;
       }
-      if (wanted) found.push({ name: text.slice(start, at).replaceAll("\ufe0f", ""), start, end: at });
+      if (wanted) marks.push({ name: text.slice(start, at).replaceAll("\ufe0f", ""), start, end: at });
     }
-    return found;
+    return marks;
   }
 
   /** @param {string} letter */
@@ -384,15 +384,15 @@ class Characters {
   /** @param {string} text @param {any} part @returns {Sentence[]} */
   split(text, part) {
     const options = part.options, form = options.normalize;
-    const given = this.normal(text, form);
-    const found = part.tokenizer === "words" ? this.words(given, options) : this.chars(given, options);
-    if (given === text) return found;
+    const normal = this.normal(text, form);
+    const sentences = part.tokenizer === "words" ? this.words(normal, options) : this.chars(normal, options);
+    if (normal === text) return sentences;
     const { starts, ends } = this.places(text, form);
-    for (const one of found) {
-      for (const token of [one, ...one.tokens])
+    for (const sentence of sentences) {
+      for (const token of [sentence, ...sentence.tokens])
         [token.start, token.end] = [starts[token.start], ends[token.end - 1]];
     }
-    return found;
+    return sentences;
   }
 
 }
@@ -406,8 +406,8 @@ function charGrams(run, options) {
     for (let size = 1; size <= options.max_n && first + size <= run.length; size++) {
       name += run[first + size - 1].name;
       if (size < least) continue;
-      const [one, other] = [run[first].start, run[first + size - 1].end];
-      grams.push({ name, start: Math.min(one, other), end: Math.max(one, other) });
+      const [start, end] = [run[first].start, run[first + size - 1].end];
+      grams.push({ name, start: Math.min(start, end), end: Math.max(start, end) });
     }
   }
   return grams;
@@ -459,18 +459,18 @@ class Part {
     this.stopWords = new Set(given.stop_words);
   }
 
-  /** All n-grams of a sentence. @param {Sentence} one @param {number} sentence its number @returns {Token[]} */
-  grams(one, sentence) {
-    const tokens = one.tokens.filter((token) => !this.stopWords.has(token.name));
-    /** @type {Token[]} */ const found = [];
+  /** All n-grams of a sentence. @param {Sentence} sentence @param {number} number its index @returns {Token[]} */
+  grams(sentence, number) {
+    const tokens = sentence.tokens.filter((token) => !this.stopWords.has(token.name));
+    /** @type {Token[]} */ const grams = [];
     tokens.forEach(({ name, start }, first) => {
-      found.push({ ...tokens[first], sentence });
+      grams.push({ ...tokens[first], sentence: number });
       for (const last of tokens.slice(first + 1, first + this.given.ngrams)) {
         name += " " + last.name;
-        found.push({ name, start, end: last.end, sentence });
+        grams.push({ name, start, end: last.end, sentence: number });
       }
     });
-    return found;
+    return grams;
   }
 
   /** The column of an n-gram. @param {string} name */
@@ -500,21 +500,21 @@ class Part {
    */
   sums(counts, whole) {
     /** @type {number[][]} */ const weights = this.given.weights;
-    const found = new Sums(weights.map(() => 0));
+    const sums = new Sums(weights.map(() => 0));
     for (const [name, count] of counts) {
       const before = whole ? /** @type {number} */ (whole.get(name)) : count;
       const value = this.value(name, before), left = this.value(name, before - count);
       const size = this.size(name);
       if (size) {
-        found.squares += size * size * (value * value - left * left);
-        found.distinct += left === 0 ? 1 : 0;
+        sums.squares += size * size * (value * value - left * left);
+        sums.distinct += left === 0 ? 1 : 0;
       }
       const column = this.column(name);
       if (column === undefined) continue;
       const factor = this.idf[column] * (value - left);
-      weights.forEach((row, n) => (found.scores[n] += row[column] * factor));
+      weights.forEach((row, n) => (sums.scores[n] += row[column] * factor));
     }
-    return found;
+    return sums;
   }
 }
 
@@ -567,8 +567,8 @@ export class Predictor {
   scores(text) {
     const scores = [...this.given.intercepts], { fields } = this.document(text);
     for (const part of this.parts) {
-      const found = part.sums(counted(this.sentences(part, fields).flatMap((one) => part.grams(one, 0))));
-      found.scores.forEach((score, row) => (scores[row] += score / found.length));
+      const sums = part.sums(counted(this.sentences(part, fields).flatMap((one) => part.grams(one, 0))));
+      sums.scores.forEach((score, row) => (scores[row] += score / sums.length));
     }
     return scores;
   }
@@ -581,8 +581,8 @@ export class Predictor {
   /** The probabilities of all labels. @param {Document} text @returns {Record<string, number>} */
   probabilities(text) {
     if (!this.given.probabilities) throw new Error("this model has no probabilities: use scores");
-    const found = this.logProbabilities(this.scores(text));
-    return Object.fromEntries(this.labels.map((label, n) => [label, Math.exp(found[n])]));
+    const logs = this.logProbabilities(this.scores(text));
+    return Object.fromEntries(this.labels.map((label, n) => [label, Math.exp(logs[n])]));
   }
 
   /** @param {number[]} scores @returns {string | string[] | number} */
@@ -590,8 +590,8 @@ export class Predictor {
     if (this.task === "regression") return scores[0];
     if (this.task === "multilabel") {
       const margins = this.margins(scores);
-      const found = this.labels.filter((_, n) => margins[n] > 0);
-      return found.length || !this.given.at_least_one ? found : [this.labels[first(margins)]];
+      const labels = this.labels.filter((_, n) => margins[n] > 0);
+      return labels.length || !this.given.at_least_one ? labels : [this.labels[first(margins)]];
     }
     const least = this.given.unknown_threshold;
     return least !== null && this.confidence(scores) < least ? this.given.unknown : this.labels[this.best(scores)];
@@ -600,15 +600,15 @@ export class Predictor {
   /** The index of the label that scores speak for most. @param {number[]} scores */
   best(scores) {
     if (this.task !== "binary") return first(this.margins(scores));
-    const [one, other] = this.given.thresholds;
-    return Number(one !== null ? -scores[0] <= one : scores[0] > (other ?? 0));
+    const [ofFirst, ofSecond] = this.given.thresholds;
+    return Number(ofFirst !== null ? -scores[0] <= ofFirst : scores[0] > (ofSecond ?? 0));
   }
 
   /** @param {number[]} scores */
   confidence(scores) {
     if (this.task !== "binary") return Math.max(...this.margins(scores));
-    const [one, other] = this.given.thresholds;
-    return Math.abs(scores[0] - (other ?? 0) + (one ?? 0));
+    const [ofFirst, ofSecond] = this.given.thresholds;
+    return Math.abs(scores[0] - (ofSecond ?? 0) + (ofFirst ?? 0));
   }
 
   /** @param {number[]} scores @returns {number[]} */
@@ -666,7 +666,7 @@ export class Predictor {
         if (value) words.push({ start, end, feature: part.given.prefix + part.given.names[column], value });
       }
     });
-    if (this.parts.length > 1) words.sort((one, other) => one.start - other.start);
+    if (this.parts.length > 1) words.sort((a, b) => a.start - b.start);
     const removals = this.removals(grams, scores, side, spans.length);
     const evidence = this.evidence(text, spans, words);
     return {
@@ -702,21 +702,21 @@ export class Predictor {
     /** @type {Token[][]} */ const grams = this.parts.map(() => []);
     for (const [field, { start: at }] of fields) {
       const places = [...this.parts.keys()].filter((place) => this.parts[place].given.field === field);
-      const found = places.map((place) => this.sentences(this.parts[place], fields));
-      const tokens = found.slice(1).flatMap((own) => own.flatMap((one) => one.tokens));
-      let own = found[0].map(({ start, end }) => ({ start, end }));
-      if (!own.length && tokens.length) {
+      const byPart = places.map((place) => this.sentences(this.parts[place], fields));
+      const tokens = byPart.slice(1).flatMap((other) => other.flatMap((one) => one.tokens));
+      let homes = byPart[0].map(({ start, end }) => ({ start, end }));
+      if (!homes.length && tokens.length) {
         const start = tokens.reduce((least, token) => Math.min(least, token.start), Infinity);
-        own = [{ start, end: tokens.reduce((most, token) => Math.max(most, token.end), 0) }];
+        homes = [{ start, end: tokens.reduce((most, token) => Math.max(most, token.end), 0) }];
       }
-      const begins = own.map(({ start }) => start);
+      const begins = homes.map(({ start }) => start);
       places.forEach((place, n) => {
-        for (const gram of found[n].flatMap((one, sentence) => this.parts[place].grams(one, sentence))) {
+        for (const gram of byPart[n].flatMap((one, number) => this.parts[place].grams(one, number))) {
           const home = n ? Math.max(bisect(begins, gram.start) - 1, 0) : /** @type {number} */ (gram.sentence);
           grams[place].push({ ...gram, start: at + gram.start, end: at + gram.end, sentence: spans.length + home });
         }
       });
-      for (const { start, end } of own) spans.push({ start: at + start, end: at + end });
+      for (const { start, end } of homes) spans.push({ start: at + start, end: at + end });
     }
     return { spans, grams };
   }
@@ -732,8 +732,8 @@ export class Predictor {
       const counts = counted(grams[n]), whole = part.sums(counts);
       /** @type {Token[][]} */ const parted = without.map(() => []);
       for (const gram of grams[n]) parted[/** @type {number} */ (gram.sentence)].push(gram);
-      parted.forEach((own, sentence) => {
-        const rest = whole.minus(part.sums(counted(own), counts));
+      parted.forEach((inside, sentence) => {
+        const rest = whole.minus(part.sums(counted(inside), counts));
         rest.scores.forEach((score, row) => (without[sentence][row] += score / rest.length));
       });
     });
@@ -761,11 +761,11 @@ export class Predictor {
     for (const square of squares) total.push(total[total.length - 1] + square);
     const sums = spans.map(() => ({ inside: 0, around: 0, length: 0 }));
     (spans.length ? ends : []).forEach((end, token) => {
-      const own = sums[Math.max(bisect(begins, end - 1) - 1, 0)];
+      const entry = sums[Math.max(bisect(begins, end - 1) - 1, 0)];
       const low = Math.max(token - AROUND, 0), high = Math.min(token + AROUND + 1, tokens.length);
-      own.inside += squares[token];
-      own.around += (total[high] - total[low]) / (high - low);
-      own.length++;
+      entry.inside += squares[token];
+      entry.around += (total[high] - total[low]) / (high - low);
+      entry.length++;
     });
     return sums.map(({ inside, around, length }) =>
       Math.sqrt(inside / (length + SHRINKAGE)) + Math.sqrt(around / Math.max(length, 1)));

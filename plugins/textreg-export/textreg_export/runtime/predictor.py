@@ -74,7 +74,7 @@ class Html:
     def __init__(self, given: dict[str, Any], space: str) -> None:
         self.inline = set(given["inline"].split(" "))
         names: list[str] = given["names"].split(" ")
-        pairs = (one.partition(";") for one in names)
+        pairs = (name.partition(";") for name in names)
         self.names = {name: value for name, _, value in pairs}
         self.bare = set(given["bare"].split(" "))
         self.codes: dict[int, str] = dict(given["codes"])
@@ -226,7 +226,7 @@ class Characters:
 
     def final_sigmas(self, text: str) -> str:
         """A text with a small final sigma in place of every capital sigma that ends a word."""
-        found = list(text)
+        letters = list(text)
         for at, letter in enumerate(text):
             if letter != "Σ":
                 continue
@@ -237,8 +237,8 @@ class Characters:
                 after += 1
             follows = before >= 0 and text[before] in self.cased
             if follows and not (after < len(text) and text[after] in self.cased):
-                found[at] = "ς"
-        return "".join(found)
+                letters[at] = "ς"
+        return "".join(letters)
 
     # -- sentences --------------------------------------------------------------------------------
 
@@ -283,13 +283,13 @@ class Characters:
 
     def words(self, text: str, options: dict[str, Any]) -> Iterator[Sentence]:
         """The sentences of a text, with its words as tokens."""
-        found = list(self.word.finditer(text))
+        matches = list(self.word.finditer(text))
         tokens: list[Token] = []
         begin, end, words = -1, 0, 0
-        for number in range(len(found) + 1):
-            last = number == len(found)
-            after = len(text) if last else found[number].start()
-            word = found[number - 1].span() if number else (0, 0)
+        for number in range(len(matches) + 1):
+            last = number == len(matches)
+            after = len(text) if last else matches[number].start()
+            word = matches[number - 1].span() if number else (0, 0)
             ended = words > 0 and after > end and not last
             ended = ended and self.ends_sentence(text, word, after, words, options["sentences"])
             cut = self._cut(text, end, after) if ended else after
@@ -307,12 +307,12 @@ class Characters:
             if last:
                 break
             tokens += marks
-            start, end = found[number].span()
+            start, end = matches[number].span()
             if begin < 0:
                 begin = marks[0].start if marks else start
             words += 1
-            if found[number][1] or end - start >= options["min_length"]:
-                name = self.silent.sub("", found[number][0])
+            if matches[number][1] or end - start >= options["min_length"]:
+                name = self.silent.sub("", matches[number][0])
                 if options["lowercase"]:
                     name = "".join(self.fold.get(letter, letter) for letter in name)
                 tokens.append(Token(name, start, end))
@@ -330,9 +330,9 @@ class Characters:
 
     def _marks(self, text: str, at: int, end: int, options: dict[str, Any]) -> list[Token]:
         """The runs of punctuation and the emoji between two words, where these are tokens."""
-        found: list[Token] = []
+        marks: list[Token] = []
         if self.picture is None:
-            return found
+            return marks
         while at < end:
             start = at
             picture = self.picture.match(text, at, end)
@@ -345,8 +345,8 @@ class Characters:
                 wanted = options["punctuation"] and at > start
                 at = max(at, start + 1)
             if wanted:
-                found.append(Token(text[start:at].replace("\ufe0f", ""), start, at))
-        return found
+                marks.append(Token(text[start:at].replace("\ufe0f", ""), start, at))
+        return marks
 
     def _is_punctuation(self, letter: str) -> bool:
         if letter in self.unprinted or letter in self.spaces or self.silent.match(letter):
@@ -405,8 +405,8 @@ class Characters:
         for at in reversed(range(tail.end() if tail else start, end)):
             if text[at] in self.spaces:
                 return at + 1
-        found = tail or self.attached.match(text, start)
-        return found.end() if found else start
+        mark = tail or self.attached.match(text, start)
+        return mark.end() if mark else start
 
     def sentences(self, text: str, part: dict[str, Any]) -> list[Sentence]:
         """The sentences and tokens of a text by the tokenizer of a part."""
@@ -419,7 +419,7 @@ class Characters:
 
         return [
             Sentence(
-                *place(begin, end), [Token(name, *place(one, other)) for name, one, other in tokens]
+                *place(begin, end), [Token(name, *place(low, high)) for name, low, high in tokens]
             )
             for begin, end, tokens in self._split(stripped, part)
         ]
@@ -428,19 +428,19 @@ class Characters:
         options = part["options"]
         if part["tokenizer"] in ("value", "number"):
             return self._whole(text, lowercase=options.get("lowercase", False))
-        given = self.normal(text, options["normalize"])
+        normal = self.normal(text, options["normalize"])
         split = self.words if part["tokenizer"] == "words" else self.chars
-        found = list(split(given, options))
-        if given == text:
-            return found
+        sentences = list(split(normal, options))
+        if normal == text:
+            return sentences
         starts, ends = self.places(text, options["normalize"])
         return [
             Sentence(
                 starts[begin],
                 ends[end - 1],
-                [Token(name, starts[one], ends[other - 1]) for name, one, other in tokens],
+                [Token(name, starts[low], ends[high - 1]) for name, low, high in tokens],
             )
-            for begin, end, tokens in found
+            for begin, end, tokens in sentences
         ]
 
     def _whole(self, text: str, *, lowercase: bool) -> list[Sentence]:
@@ -492,30 +492,30 @@ def _numbers(text: str) -> list[int]:
 
     Their last digits have the base 36; those before are capital letters, of the base 26.
     """
-    found, high = [], 0
+    values, high = [], 0
     for digit in text:
         if "A" <= digit <= "Z":
             high = high * 26 + ord(digit) - ord("A")
         else:
-            found.append(high * 36 + int(digit, 36))
+            values.append(high * 36 + int(digit, 36))
             high = 0
-    return found
+    return values
 
 
 def _ranges(runs: str) -> list[Span]:
     """First and last code points of runs that are written as gaps and lengths, less one."""
     numbers = _numbers(runs)
-    found, at = [], 0
+    ranges, at = [], 0
     for gap, more in zip(numbers[::2], numbers[1::2], strict=True):
-        found.append((at + gap, at + gap + more))
+        ranges.append((at + gap, at + gap + more))
         at += gap + more + 1
-    return found
+    return ranges
 
 
-def _case_map(given: dict[str, Any]) -> dict[str, str]:
+def _case_map(table: dict[str, Any]) -> dict[str, str]:
     """What letters become; runs are written as gap, number of letters, step, and difference."""
-    numbers = _numbers(given["runs"])
-    found = {}
+    numbers = _numbers(table["runs"])
+    cases = {}
     at = 0
     for gap, count, step, difference in zip(
         *(numbers[place::4] for place in range(4)), strict=True
@@ -523,8 +523,8 @@ def _case_map(given: dict[str, Any]) -> dict[str, str]:
         at += gap
         difference = difference // 2 if difference % 2 == 0 else -(difference + 1) // 2
         for letter in range(at, at + count * step, step):
-            found[chr(letter)] = chr(letter + difference)
-    return {**found, **dict(given["more"])}
+            cases[chr(letter)] = chr(letter + difference)
+    return {**cases, **dict(table["more"])}
 
 
 # What stands for a number or a category that a document does not have.
@@ -596,7 +596,7 @@ class Part:
 
     def sums(self, counts: dict[str, int], whole: dict[str, int] | None = None) -> _Sums:
         """What n-grams with these counts add to a row; with ``whole``, what goes without them."""
-        found = _Sums([0.0] * len(self.weights), 0.0, 0)
+        sums = _Sums([0.0] * len(self.weights), 0.0, 0)
         for name, count in counts.items():
             value, left = self.value(name, count), 0.0
             if whole is not None:
@@ -604,14 +604,14 @@ class Part:
                 value, left = self.value(name, before), self.value(name, before - count)
             size = self.size(name)
             if size:
-                found.squares += size * size * (value * value - left * left)
-                found.distinct += left == 0.0
+                sums.squares += size * size * (value * value - left * left)
+                sums.distinct += left == 0.0
             column = self.column(name)
             if column is not None:
                 factor = self.idf[column] * (value - left)
                 for row, weights in enumerate(self.weights):
-                    found.scores[row] += weights[column] * factor
-        return found
+                    sums.scores[row] += weights[column] * factor
+        return sums
 
 
 class NumberPart(Part):
@@ -701,15 +701,15 @@ class Predictor:
     def _scores(self, document: Document) -> list[float]:
         scores = list(self.given["intercepts"])
         for part in self.parts:
-            found = part.sums(self._counts(document, part))
+            sums = part.sums(self._counts(document, part))
             scores = [
-                one + two / found.length for one, two in zip(scores, found.scores, strict=True)
+                score + term / sums.length for score, term in zip(scores, sums.scores, strict=True)
             ]
         return scores
 
     def _counts(self, document: Document, part: Part) -> Counter[str]:
         sentences = self._sentences(document, part)
-        return Counter(gram.name for one in sentences for gram in part.grams(0, one))
+        return Counter(gram.name for sentence in sentences for gram in part.grams(0, sentence))
 
     def values(self, text: str) -> dict[str, float]:
         """The features in a text and their values, of a model with one part."""
@@ -733,8 +733,8 @@ class Predictor:
         return self._probabilities(self.scores(text))
 
     def _probabilities(self, scores: list[float]) -> dict[str, float]:
-        found = map(math.exp, self._log_probabilities(scores))
-        return dict(zip(self.labels, found, strict=True))
+        probabilities = map(math.exp, self._log_probabilities(scores))
+        return dict(zip(self.labels, probabilities, strict=True))
 
     def _answer(self, scores: list[float]) -> Any:
         if self.task == "regression":
@@ -742,10 +742,10 @@ class Predictor:
         if self.task == "multilabel":
             margins = self._margins(scores)
             pairs = zip(self.labels, margins, strict=True)
-            found = [label for label, margin in pairs if margin > 0.0]
-            if not found and self.given["at_least_one"]:
-                found = [self.labels[margins.index(max(margins))]]
-            return found
+            labels = [label for label, margin in pairs if margin > 0.0]
+            if not labels and self.given["at_least_one"]:
+                labels = [self.labels[margins.index(max(margins))]]
+            return labels
         least = self.given["unknown_threshold"]
         if least is not None and self._confidence(scores) < least:
             return self.given["unknown"]
@@ -790,12 +790,12 @@ class Predictor:
         if calibration["method"] == "temperature":
             return [score / calibration["temperature"] for score in scores]
         softmax = self.task == "softmax"
-        found = []
+        calibrated = []
         for row, (score, curve) in enumerate(zip(scores, calibration["curves"], strict=True)):
             x = score - _log_sum(scores[:row] + scores[row + 1 :]) if softmax else score
             p = _interpolated(x, *curve)
-            found.append(math.log(p) - (0.0 if softmax else math.log1p(-p)))
-        return found
+            calibrated.append(math.log(p) - (0.0 if softmax else math.log1p(-p)))
+        return calibrated
 
     # -- explanations -----------------------------------------------------------------------------
 
@@ -818,8 +818,8 @@ class Predictor:
             answer = ", ".join(answer) or "no label"
         words: list[dict[str, Any]] = []
         values = [0.0] * len(sentences)
-        for part, own in zip(self.parts, grams, strict=True):
-            for gram, name, value in self._values(part, own, row):
+        for part, part_grams in zip(self.parts, grams, strict=True):
+            for gram, name, value in self._values(part, part_grams, row):
                 values[gram.sentence] += sign * value
                 if value:
                     where = {"start": gram.start, "end": gram.end, "feature": name}
@@ -845,10 +845,10 @@ class Predictor:
                     "end": end,
                     "value": value,
                     "removal": removal,
-                    "evidence": found,
+                    "evidence": strength,
                     **({"field": field} if several else {}),
                 }
-                for (start, end), field, value, removal, found in zip(
+                for (start, end), field, value, removal, strength in zip(
                     sentences, fields, values, removals, evidence, strict=True
                 )
             ],
@@ -875,22 +875,22 @@ class Predictor:
         grams: list[list[Gram]] = [[] for _ in self.parts]
         for field, (at, _) in document.spans.items():
             places = [place for place, part in enumerate(self.parts) if part.field == field]
-            found = [self._sentences(document, self.parts[place]) for place in places]
-            own = [(one.start, one.end) for one in found[0]]
-            tokens = [token for other in found[1:] for one in other for token in one.tokens]
-            if not own and tokens:
-                own = [(min(one.start for one in tokens), max(one.end for one in tokens))]
-            begins = [start for start, _ in own]
-            for place, sentences in zip(places, found, strict=True):
+            by_part = [self._sentences(document, self.parts[place]) for place in places]
+            homes = [(sentence.start, sentence.end) for sentence in by_part[0]]
+            tokens = [token for other in by_part[1:] for one in other for token in one.tokens]
+            if not homes and tokens:
+                homes = [(min(token.start for token in tokens), max(token.end for token in tokens))]
+            begins = [start for start, _ in homes]
+            for place, sentences in zip(places, by_part, strict=True):
                 part = self.parts[place]
                 for name, start, end, home in (
-                    gram for n, one in enumerate(sentences) for gram in part.grams(n, one)
+                    gram for n, sentence in enumerate(sentences) for gram in part.grams(n, sentence)
                 ):
                     if place != places[0]:
                         home = max(bisect_right(begins, start) - 1, 0)
                     grams[place].append(Gram(name, at + start, at + end, len(spans) + home))
-            spans += [(at + start, at + end) for start, end in own]
-            fields += [field] * len(own)
+            spans += [(at + start, at + end) for start, end in homes]
+            fields += [field] * len(homes)
         return spans, fields, grams
 
     def _values(self, part: Part, grams: list[Gram], row: int) -> Iterator[tuple[Gram, str, float]]:
@@ -909,11 +909,11 @@ class Predictor:
     ) -> list[float]:
         """By how much the log-probability of a label falls without each sentence."""
         without = [list(self.given["intercepts"]) for _ in range(sentences)]
-        for part, own in zip(self.parts, grams, strict=True):
-            counts = Counter(gram.name for gram in own)
+        for part, part_grams in zip(self.parts, grams, strict=True):
+            counts = Counter(gram.name for gram in part_grams)
             whole = part.sums(counts)
             parted: list[Counter[str]] = [Counter() for _ in range(sentences)]
-            for gram in own:
+            for gram in part_grams:
                 parted[gram.sentence][gram.name] += 1
             for number, inside in enumerate(parted):
                 rest = whole.minus(part.sums(inside, counts))
@@ -942,11 +942,11 @@ class Predictor:
         total = [0.0, *accumulate(squares)]
         sums = [[0.0, 0.0, 0.0] for _ in sentences]
         for token, end in enumerate(ends if sentences else ()):
-            own = sums[max(bisect_right(begins, end - 1) - 1, 0)]
+            entry = sums[max(bisect_right(begins, end - 1) - 1, 0)]
             low, high = max(token - _AROUND, 0), min(token + _AROUND + 1, len(tokens))
-            own[0] += squares[token]
-            own[1] += (total[high] - total[low]) / (high - low)
-            own[2] += 1
+            entry[0] += squares[token]
+            entry[1] += (total[high] - total[low]) / (high - low)
+            entry[2] += 1
         return [
             math.sqrt(inside / (length + _SHRINKAGE)) + math.sqrt(around / max(length, 1))
             for inside, around, length in sums
@@ -966,14 +966,14 @@ def _given_sentences(given: Any) -> list[Sentence]:
     listed = isinstance(given, (list, tuple))
     sentences = given if listed and given and not isinstance(given[0], str) else [given]
     if not listed or not all(
-        isinstance(one, (list, tuple)) and all(isinstance(token, str) for token in one)
-        for one in sentences
+        isinstance(sentence, (list, tuple)) and all(isinstance(token, str) for token in sentence)
+        for sentence in sentences
     ):
         raise ValueError(
             "a document of this model is a list of tokens, or of sentences of them, not "
             f"{given!r:.40}"
         )
-    return [Sentence(0, 0, [Token(token, 0, 0) for token in one]) for one in sentences]
+    return [Sentence(0, 0, [Token(token, 0, 0) for token in sentence]) for sentence in sentences]
 
 
 def _log_sigmoid(score: float) -> float:
@@ -1000,8 +1000,8 @@ def main(predictor: Predictor) -> None:
     for number, line in enumerate(sys.stdin, 1):
         text = line.rstrip("\r\n")
         try:
-            given = json.loads(text) if predictor.fields or predictor.tokens else text
-            label = predictor.predict(given)
+            document = json.loads(text) if predictor.fields or predictor.tokens else text
+            label = predictor.predict(document)
         except ValueError as error:
             sys.exit(f"line {number} is not a document of this model: {error}")
-        print(json.dumps({"text": given, "label": label}))
+        print(json.dumps({"text": document, "label": label}))
