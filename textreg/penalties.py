@@ -29,7 +29,7 @@ from textreg._core.groups import (
 )
 from textreg.errors import RecordError, UsageError
 from textreg.records import Floats, Groups, Int32s, Int64s, MergedGroups
-from textreg.records.arrays import Cache, offsets_of, squared_norms, take_rows
+from textreg.records.arrays import Cache, squared_norms, take_rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -564,11 +564,6 @@ class GroupNorms:
         # Without an l1 strength one array of zeros does for both.
         return Separable(q, np.zeros(self.p) if self.lam.any() else self.lam, self.lam)
 
-    @property
-    def distinct(self) -> Groups | None:
-        """The merged groups; None of what :meth:`select` gives."""
-        return None if self._merged is None else self._merged.groups
-
     @cached_property
     def floor(self) -> Floats:
         """(p,) m > 0 with sum_j m_j |w_j| <= value(w), since ||w_g||_2 >= ||w_g||_1 / sqrt(|g|)."""
@@ -661,31 +656,6 @@ class GroupNorms:
         selected.indices = indices[: indptr[count]].copy()  # not the room for all
         selected.sizes = np.diff(selected.indptr)
         return selected
-
-    def standing_for_all(self, features: Int64s) -> GroupNorms:
-        """The same without l1 over some features, each of which stands for others (F2).
-
-        These others are in the same groups, or never have a weight. Groups may be left empty.
-
-        Parameters
-        ----------
-        features : ndarray of int64
-            Ascending.
-
-        Returns
-        -------
-        GroupNorms
-        """
-        standing = self._copy()
-        place = np.full(self.p, -1, dtype=np.int32)
-        place[features] = np.arange(len(features), dtype=np.int32)
-        indices = place[self.indices]
-        present = indices >= 0
-        standing.indices = indices[present]
-        standing.indptr = offsets_of(present)[self.indptr]
-        standing.sizes, standing.p = np.diff(standing.indptr), len(features)
-        standing.lam, standing._merged = np.zeros(standing.p), None
-        return standing
 
     def holders(self, features: Int32s) -> Int32s:
         """The merged groups that hold any of these features.

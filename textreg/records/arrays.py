@@ -62,11 +62,6 @@ class Cache:
             self._last[thread_key] = variant, value
             return value
 
-    def make_room(self, key: Hashable) -> None:
-        """Drop the variant of ``key`` that this thread asked for last."""
-        with self.lock:
-            self._last.pop((threading.get_ident(), key), None)
-
     def __reduce__(self) -> tuple[type[Cache], tuple[()]]:
         return Cache, ()
 

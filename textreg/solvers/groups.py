@@ -47,7 +47,6 @@ from textreg.solvers.reduce import (
     WorkingSet,
     compact_rows,
     first_working_set,
-    over_merged_features,
 )
 from textreg.solvers.reweighting import (
     FIRST_CHECK,
@@ -104,10 +103,7 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     Equations (M1) to (M4) of docs/maths.md; anderson1965 and walker2011 for the acceleration.
     """
 
-    def solve(problems: Sequence[Problem], norms: GroupNorms) -> list[Solution]:
-        return [watching(lambda watched: _approached(watched, norms), problems[0], norms)]
-
-    return over_merged_features([problem], penalty, solve)[0]
+    return watching(lambda watched: _approached(watched, penalty), problem, penalty)
 
 
 def _approached(problem: Problem, penalty: GroupNorms) -> Solution:
@@ -527,11 +523,7 @@ def group_ascents(problems: Sequence[Problem], penalty: GroupNorms) -> list[Solu
         One for each; ``group_norms`` are those of the copies of the groups, as of
         :func:`majorize`.
     """
-    return over_merged_features(problems, penalty, _solve)
-
-
-def _solve(problems: Sequence[Problem], penalty: GroupNorms) -> list[Solution]:
-    """Sweeps over all labels, as long as each is quick, and rounds of Newton steps."""
+    # Sweeps over all labels, as long as each is quick, and then rounds of Newton steps.
     rows = compact_rows(problems[0].design) if problems else None
     fits = [GroupFit(problem, penalty) for problem in problems]
     while left := [fit for fit in fits if fit.sweeps_on]:

@@ -9,12 +9,6 @@ weights of least penalty for any t are w_j = u c_j / ||c|| with u = t / ||c||, w
 q u^2 (docs/maths.md, F1). So one feature with the column ||c|| x and the weight u takes their
 place: same scores, same penalty, same minimum, and every bound on it holds for both.
 
-Under groups those with parallel columns in the same groups are one. Of the words and pairs of a
-corpus most occur once, and all that occur in one sentence alone have parallel columns and are in
-the same groups. Without an l1 penalty these cannot be told apart by anything but the factor between
-their columns, so one feature does for all of them (docs/maths.md, F2): same scores, same norms of
-all groups, same minimum, and every bound on it holds for both.
-
 Compact rows are some columns of a matrix in few bytes, as dual ascent reads them many times.
 Columns are sorted by their number of documents, so that the weights of the words that make up most
 of a text lie together in the nearest cache. Values are float32 where they have the range: only the
@@ -41,18 +35,16 @@ import numpy as np
 
 from textreg._core.ragged import hash_rows
 from textreg.penalties import GroupNorms, Links
-from textreg.records import Design, Floats, Groups, Int32s, Int64s, MultiSolution, Problem, Solution
+from textreg.records import Design, Floats, Int32s, Int64s, MultiSolution, Problem, Solution
 from textreg.records.arrays import (
     Cache,
     as_finite,
     derived,
-    distinct_rows,
     first_equal,
     hash_entries,
     squared_norms,
 )
 from textreg.records.design import ScaledColumns
-from textreg.records.structure import holders_of
 from textreg.solvers.certificate import EngineDual, Excess
 from textreg.solvers.linear_algebra import union
 from textreg.solvers.reweighting import VectorFit
@@ -91,10 +83,9 @@ class MergedColumns:
     design : Design
         The matrix of all p features.
     kind : ndarray, shape (p,)
-        Features are merged only if these numbers are equal: the curvature q of their penalty, or
-        which groups they are in.
+        Features are merged only if these numbers, the curvature q of their penalty, are equal.
     mergeable : bool ndarray, shape (p,)
-        Features with the penalty q w_j^2 and no other, or in the same groups.
+        Features with the penalty q w_j^2 and no other.
 
     Attributes
     ----------
@@ -261,68 +252,6 @@ def _first_parallel(X: csc_array, kind: Floats, mergeable: NDArray[np.bool_]) ->
     return first
 
 
-# Entries of the groups above which it would take too much memory to compare those of features.
-MANY_ENTRIES = 1 << 25
-
-# Features are merged where at most this share of them is left.
-MERGED_SHARE = 0.5
-
-
-class MergedFeatures(NamedTuple):
-    """Which columns are one. groups: what that holds for; here, their id stays their own."""
-
-    columns: MergedColumns
-    groups: Groups
-
-    @property
-    def worth_it(self) -> bool:
-        """Whether there are much fewer features."""
-        return len(self.columns.representatives) <= MERGED_SHARE * len(self.columns.column)
-
-
-def over_merged_features(
-    problems: Sequence[Problem],
-    penalty: GroupNorms,
-    solve: Callable[[Sequence[Problem], GroupNorms], list[Solution]],
-) -> list[Solution]:
-    """Solutions of problems that share their matrix, by ``solve`` over fewer features if it pays.
-
-    It is called with problems and their penalty.
-    """
-    merged = merged_features(problems[0].design, penalty) if problems else None
-    if merged is None:
-        return solve(problems, penalty)
-    smaller = penalty.standing_for_all(merged.columns.representatives)
-    return merged.columns.solve(problems, lambda reduced: solve(reduced, smaller))
-
-
-def merged_features(design: Design, penalty: GroupNorms) -> MergedFeatures | None:
-    """Which features are one; None where that is not worth it, or there is an l1 penalty.
-
-    Made once for a matrix and its groups.
-    """
-    groups = penalty.distinct
-    if groups is None or penalty.lam.any() or len(groups.indices) > MANY_ENTRIES:
-        return None
-
-    def make(groups: Groups = groups) -> MergedFeatures:
-        design.cache.make_room(MERGED)  # to compare columns takes as much as a matrix
-        every = np.ones(design.shape[1], dtype=bool)
-        return MergedFeatures(MergedColumns(design, kinds_of(groups), every), groups)
-
-    merged = design.cache.get(("merged features", id(groups)), make)
-    return merged if merged.worth_it else None
-
-
-def kinds_of(groups: Groups) -> Floats:
-    """(p,) A number for every feature, the same for those in the same groups."""
-    ptr, holders = holders_of(groups)
-    kinds = np.zeros(groups.n_features)
-    held = np.flatnonzero(np.diff(ptr))
-    kinds[held] = 1.0 + distinct_rows(ptr, holders, held)[1]
-    return kinds
-
-
 class CompactRows:
     """The columns of a matrix, the longest first, by rows; see :meth:`.Design.rows_of`.
 
@@ -418,8 +347,8 @@ def first_working_set(problem: Problem, penalty: GroupNorms) -> Beginning | None
     None where working sets are not worth their cost.
     """
     design = problem.design
-    values, entries = design.values, len(penalty.indices)
-    if values <= SMALL or entries > MANY_ENTRIES or not penalty.lam.all():
+    values = design.values
+    if values <= SMALL or not penalty.lam.all():
         return None
     engine = Engine(problem, penalty.value)
     engine.optimize_intercept()
