@@ -295,3 +295,12 @@ def test_the_callback_ends_it() -> None:
     assert len(steps) == 1
     assert not stopped.converged
     assert stopped.history == tuple(steps)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_without_a_weight_intercepts_stay_where_they_are(seed: int) -> None:
+    made, codes = problem(seed)
+    solution = Group(group=1.0, l1=1e3, l2=0.1).solve_softmax(made, codes)
+    shares = np.bincount(codes) / N
+    np.testing.assert_allclose(softmax(solution.b), shares, rtol=1e-6)
+    assert solution.objective == pytest.approx(-N * (shares @ np.log(shares)), rel=1e-9)

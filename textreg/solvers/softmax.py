@@ -680,6 +680,10 @@ class _CompactModel:
 # Most iterations of conjugate gradients, and the share of the residual at which they stop.
 SUPPORT_ROUNDS, SUPPORT_ACCURACY = 20, 0.1
 
+# Share of its diagonal that is added to the Hessian: as the same change of all intercepts moves no
+# probability, it is singular, and a residual of rounding alone would lead arbitrarily far.
+DAMPING = 1e-9
+
 
 def newton_together(classes: Classes, penalty: Separable) -> bool:
     """Lower the loss and the penalty, the same for every class; whether a step did."""
@@ -738,8 +742,7 @@ class _SupportModel:
         self._has_intercept = classes.has_intercept
         self.P, self.c = softmax(classes.Z, axis=0), classes.c
         free = np.zeros(k if self._has_intercept else 0)
-        weights = classes.W[self._rows, self._places]
-        self.start = np.append(weights, classes.b if self._has_intercept else free)
+        self.start = np.append(classes.W[self._rows, self._places], classes.b[: len(free)])
         self.q = np.append(penalty.q[self._places], free)
         self.lam = np.append(penalty.lam[self._places], free)
         h = self.c * self.P * (1.0 - self.P)
@@ -768,12 +771,12 @@ class _SupportModel:
         return np.concatenate([*parts, Z.sum(axis=1)] if self._has_intercept else parts)
 
     def product(self, w: Floats, b: float) -> tuple[Floats, float, Floats]:
-        """The Hessian times w, and the scores."""
+        """The damped Hessian times w, and the scores."""
         Z = self.scores(w)
         weighted = self.P * Z
         weighted -= self.P * weighted.sum(axis=0)
         weighted *= self.c
-        return self.adjoint(weighted) + self.q * w, 0.0, Z
+        return self.adjoint(weighted) + (self.q + DAMPING * self._diagonal) * w, 0.0, Z
 
     def precondition(self, w: Floats, b: float) -> tuple[Floats, float]:
         """Divide by the diagonal."""
