@@ -233,7 +233,8 @@ def test_newton_toward_a_center() -> None:
         ({"multiclass": "softmax"}, "a softmax cannot be updated"),
         ({"weighting": "count"}, "its weighting is tfidf or unit-idf"),
         ({"class_weight": "balanced"}, "class weights follow"),
-        ({"reg": "omp", "reg_budget": 5}, "no penalty for single features"),
+        ({"reg": "omp", "reg_budget": 5}, "no penalty that is the same for all single features"),
+        ({"reg_weights": "documents"}, "no penalty that is the same for all single features"),
     ],
 )
 def test_what_needs_the_old_documents(given: dict[str, Any], message: str) -> None:

@@ -232,10 +232,10 @@ def strengths_of(reg: kinds.Regularizer) -> tuple[float, float]:
     l1, l2 = (float(params.get(key, 0.0) or 0.0) for key in ("l1", "l2"))
     if l1 == 0.0 and l2 == 0.0:
         l1 = float(params.get("group", 0.0) or 0.0)
-    if l1 == 0.0 and l2 == 0.0:
+    if (l1 == 0.0 and l2 == 0.0) or params.get("weights", "none") != "none":
         raise errors.UsageError(
-            f"{reg.label()} has no penalty for single features, so a model of it cannot be updated "
-            "without the old documents: give them (--old)."
+            f"{reg.label()} has no penalty that is the same for all single features, so a model of "
+            "it cannot be updated without the old documents: give them (--old)."
         )
     return l1, l2
 
