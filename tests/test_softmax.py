@@ -280,3 +280,18 @@ def test_rounds_of_stronger_ridges_count_and_may_be_stopped(max_iter: int, calls
     else:
         assert len(steps) == calls
         assert not caught
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_scores_stay_those_of_the_weights(seed: int) -> None:
+    """Where probabilities are nearly 0 or 1, a step goes 1e12 too far, and stops at zero."""
+    rng = np.random.default_rng(seed)
+    codes, l1 = np.arange(40) % 3, 0.003
+    given = Problem(random_matrix((40, 150), 0.08, rng), np.ones(40), tol=1e-6)
+    best = fit("lasso", given, codes, l1=l1)
+    far = 0.7 * 40 * np.log(3) / (l1 * np.abs(best.w).sum())  # still better than zero weights
+    start = far * best.w, far * best.b
+    found = registry.create("regularizer", "lasso", l1=l1).solve_softmax(given, codes, start)
+    objective = loss(given, codes, found.w, found.b) + l1 * np.abs(found.w).sum()
+    assert found.objective == pytest.approx(objective, rel=1e-9)
+    assert objective == pytest.approx(best.objective, rel=1e-5)

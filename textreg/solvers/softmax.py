@@ -706,9 +706,8 @@ def newton_together(classes: Classes, penalty: Separable) -> bool:
 
     before = value(classes.Z, start)
     for length, w, stopped in projected_path(start, change.w, model.lam > 0.0, SHORT):
-        Z = classes.Z + length * change.z
-        if stopped.any():
-            Z -= model.scores(np.where(stopped, start + length * change.w, 0.0))
+        # Where a weight stops, the scores of the whole change may be larger by many digits.
+        Z = classes.Z + (model.scores(w - start) if stopped.any() else length * change.z)
         if value(Z, w) < before:
             model.put(classes, w)
             classes.Z = Z
