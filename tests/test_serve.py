@@ -154,6 +154,9 @@ def test_other_methods_are_refused(client: TestClient) -> None:
 def test_half_of_a_surrogate_pair(client: TestClient) -> None:
     reply = client.post("/predict", content=b'{"texts": ["good \\ud800"]}')
     assert reply.status_code == 200
+    reply = client.post("/explain", content=b'{"text": "superb \\ud800"}')
+    assert reply.status_code == 200
+    assert "superb" in reply.json()["html"]
 
 
 def test_errors_of_the_model_are_told_and_not_logged(

@@ -103,7 +103,8 @@ def service(model):
         if not isinstance(text, kind):
             raise HTTPException(400, '"text" must be one text')
         found = model.explain(text)
-        told = {**found.to_dict(), "html": found._repr_html_()}
+        html = found._repr_html_().encode("utf-8", "replace").decode()  # a text may be no UTF-8
+        told = {**found.to_dict(), "html": html}
         return {key: told[key] for key in told if key not in ("text", "words")}
 
     def page(_):
