@@ -17,7 +17,6 @@ import textreg
 from textreg.errors import DataError, PluginError, UsageError
 from textreg.measure.evaluation import evaluate_numbers
 from textreg.tasks import Regression
-from textreg.training.splits import holdout
 
 STARS = {"awful": -2.0, "poor": -1.0, "decent": 1.0, "superb": 2.0}
 FILLER = "the a kettle lamp chair arrived box on monday we bought it for home".split()
@@ -121,6 +120,7 @@ def test_a_label_that_is_no_number(tmp_path: Path, cli: Cli) -> None:
     done = cli("train", path, "--task", "regression")
     assert done.code == 1
     assert "train.jsonl:7: the label is 'five'" in (done.out + done.err)
+    assert "Correct it, or train without" in done.err  # evaluate has no --task to leave out
     with pytest.raises(DataError, match="document 3: the label is 'nan'"):
         textreg.train(texts, [*labels[:2], "nan", *labels[3:]], task="regression")
 
@@ -188,9 +188,12 @@ def test_numbers_are_measured_as_by_scikit_learn() -> None:
         evaluate_numbers([1.0, 2.0], [1.0])
 
 
-def test_one_document_cannot_be_split() -> None:
-    with pytest.raises(DataError, match="one document only"):
-        holdout(np.zeros(1, dtype=np.int64), ("all",), 0.1, 0)
+@pytest.mark.parametrize("options", [{}, {"holdout": 0.2}, {"cv": 2}])
+def test_one_document_cannot_be_split(options: dict[str, Any]) -> None:
+    with pytest.raises(DataError, match="There is one document, too few for a split"):
+        textreg.train(["good"], ["3"], task="regression", **options)
+    with pytest.raises(DataError, match="There are 1 documents, too few for a split"):
+        textreg.train(["good"], [["a"]], **options)
     with pytest.raises(UsageError, match="there is no model file"):
         textreg.load("no such file")
 

@@ -135,6 +135,8 @@ def test_wrong_counts_are_refused() -> None:
         time_folds(codes, "ab", np.arange(18.0), 18)
     with pytest.raises(DataError, match="All documents are of one group, 'x'"):
         holdout(codes, "ab", 0.5, 0, ["x"] * 18)
+    with pytest.raises(DataError, match="All documents are of one group, 'x'"):
+        folds(codes, "ab", 3, 0, ["x"] * 18)
 
 
 UTC = timezone.utc

@@ -67,7 +67,7 @@ class Regression(Task):
         if corpus.multilabel:
             raise DataError(
                 f"{corpus.where(0)}: the document has a list of labels, but a regression needs a "
-                "number. Correct it, or leave out --task regression."
+                "number. Correct it, or train without --task regression."
             )
         values = np.empty(len(corpus))
         for row, label in enumerate(corpus.labels):
@@ -78,7 +78,7 @@ class Regression(Task):
             if not np.isfinite(values[row]):
                 raise DataError(
                     f"{corpus.where(row)}: the label is '{label}', but a regression needs finite "
-                    "numbers, with a decimal point. Correct it, or leave out --task regression."
+                    "numbers, with a decimal point. Correct it, or train without --task regression."
                 )
             if abs(values[row]) > LARGEST:
                 raise DataError(

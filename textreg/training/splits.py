@@ -154,7 +154,7 @@ def _split(held: NDArray[np.bool_]) -> Split:
 
 
 def _check_count(count: int, most: int, what: str) -> None:
-    if not 2 <= count <= most:
+    if count < 2 or count > most > 1:  # a single one cannot be split at all, as is said elsewhere
         raise UsageError(f"cv must be 2 to {most:,}, the number of {what}, not {count}.")
 
 
@@ -162,6 +162,8 @@ def _shuffled_classes(
     codes: Int64s | Bools, labels: Sequence[str], seed: int
 ) -> Iterator[NDArray[np.intp]]:
     """The rows of every class in an order that depends on the seed alone."""
+    if len(codes) < 2:
+        raise DataError("There is one document, too few for a split into 2 parts: add some.")
     random = np.random.default_rng(seed)
     for code, label in enumerate(labels):
         rows = np.flatnonzero(codes == code)
@@ -190,11 +192,8 @@ def _assign_groups(
         )
     # counts[g, c]: the share of class c that group g has
     counts = np.zeros((len(names), n_labels))
-    np.add.at(
-        counts,
-        (group_of, codes) if codes.ndim == 1 else group_of,
-        codes if codes.ndim == 2 else 1.0,
-    )
+    cells = (group_of, codes) if codes.ndim == 1 else group_of
+    np.add.at(counts, cells, codes if codes.ndim == 2 else 1.0)
     counts /= counts.sum(axis=0)
     # The largest groups first, as small ones can even out what they leave; ties by chance.
     shuffled = np.random.default_rng(seed).permutation(len(names))
@@ -375,7 +374,7 @@ def splits_of(corpus: Corpus, target: Target, settings: TrainingSettings) -> lis
                 "hyperparameters are given. Ask for it with holdout or cv, or leave them out."
             )
         return []
-    few = n <= ENOUGH and len(labels) < LABELS and split_by(corpus) is None
+    few = 1 < n <= ENOUGH and len(labels) < LABELS and split_by(corpus) is None
     if settings.holdout is None and few and settings.refit:
         return folds(codes, labels, min(FOLDS, n), settings.seed)
     fraction = HOLDOUT if settings.holdout is None else settings.holdout
