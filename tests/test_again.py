@@ -327,6 +327,14 @@ def test_words_of_a_shell() -> None:
     assert shell_line(["a", "b c", "it's", "\x1b\n\\'"]) == (
         """a 'b c' 'it'"'"'s' $'\\x1b\\x0a\\\\\\''"""
     )
+    assert shell_line(["--top", Path("-a b"), Path("c-d")]) == "--top './-a b' c-d"  # no option
+
+
+def test_the_command_that_makes_a_model_is_one_to_paste(tmp_path: Path) -> None:
+    path = tmp_path / "it's a model"
+    with pytest.raises(UsageError) as told:
+        load_model(path)
+    assert str(told.value).endswith(f"textreg train FILE -o {shlex.quote(str(path))}")
 
 
 def test_words_of_a_shell_of_windows(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from html import escape
+from pathlib import Path
 from typing import Any, TypeAlias
 
 logging.getLogger("textreg").addHandler(logging.NullHandler())
@@ -74,7 +75,12 @@ def shell_line(words: Sequence[object]) -> str:
     Words with characters that act on a terminal are written ``$'\\x1b'``, as bash, zsh and ksh read
     them. On Windows nothing is run by PowerShell or by cmd, whichever reads the line.
     """
-    return " ".join(_quoted(str(word)) for word in words)
+    return " ".join(_quoted(_spelled(word)) for word in words)
+
+
+def _spelled(word: object) -> str:
+    # A path that begins with a hyphen would be taken for an option.
+    return f"./{word}" if isinstance(word, Path) and str(word).startswith("-") else str(word)
 
 
 def _quoted(word: str) -> str:

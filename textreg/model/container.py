@@ -549,7 +549,7 @@ def _reading(path: Path) -> Iterator[IO[bytes]]:
     except FileNotFoundError:
         raise UsageError(
             f"there is no model file {path}. Check the path, or make the file: "
-            f"textreg train FILE -o {path}"
+            f"textreg train FILE -o {shell_line([path])}"
         ) from None
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror or error}.") from error
