@@ -281,6 +281,7 @@ REFUSED = [
     ({"refit": False}, "no-refit needs all documents"),
     ({"search_space": {"ngrams": [1, 2]}}, "search_space of features or groups needs"),
     ({"unknown": "oos"}, "unknown needs all documents"),
+    ({"reg": "lasso", "reg_weights": "sentences"}, "reg_weights needs all documents"),
 ]
 
 

@@ -151,6 +151,7 @@ def check_settings(settings: TrainingSettings) -> None:
         "unknown": settings.unknown is not None,
         "path": settings.path,
         "max_nonzero": settings.tuning.max_nonzero is not None,
+        "reg_weights": settings.reg.params().get("weights", "none") != "none",
         "search_space of features or groups": any(
             dimension.part != "reg" for dimension in settings.dimensions()
         ),
