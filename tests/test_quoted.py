@@ -96,3 +96,31 @@ def test_figures_of_readme_are_those_of_the_pages(quoted) -> None:  # type: igno
     eight = cells_of("everyday", "mean of eight", ("textreg", "scikit-learn"))
     (line,) = [line for task, line in rows.items() if task.startswith("mean accuracy on eight")]
     assert all(f" {figure} " in line for figure in eight)
+
+
+@pytest.mark.parametrize(
+    ("row", "phrases"),
+    [
+        ("clinc150, the default", {"README.md": "{1} s instead of {0} s on 150 intents"}),
+        (
+            "one text of 300 characters from Python, the median",
+            {
+                "README.md": "single answers matters most: {1} ms instead of {0}",
+                "docs/coming-from-fasttext.md": "in {1} ms, textreg in {0}",
+            },
+        ),
+    ],
+)
+def test_sentences_have_the_figures_of_the_table(quoted, row: str, phrases: dict[str, str]) -> None:  # type: ignore[no-untyped-def]
+    table = (CHECKOUT / "docs" / "performance.md").read_text(encoding="utf-8")
+    cells = quoted["row_of"](table, row, ["textreg", "peers"])
+    figures = [re.findall(r"\d+\.\d+", cell)[0] for cell in cells]
+    for page, phrase in phrases.items():
+        text = " ".join((CHECKOUT / page).read_text(encoding="utf-8").split())
+        assert phrase.format(*figures) in text
+
+
+def test_a_line_of_the_session_of_readme() -> None:
+    page = (CHECKOUT / "docs" / "sentence.md").read_text(encoding="utf-8")
+    (line,) = re.findall(r"^selected: .* sentences; proven .*$", page, re.M)
+    assert line in (CHECKOUT / "README.md").read_text(encoding="utf-8").splitlines()
