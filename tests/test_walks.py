@@ -62,3 +62,17 @@ def test_walk(
             printed = capsys.readouterr().out.splitlines()
             wanted = re.findall(r"^ *print\(.*\)  # (.*)$", block, re.MULTILINE)
             assert [line for line in printed if line in wanted] == wanted
+
+
+@pytest.mark.parametrize("page", ["tutorial", "engineer", "researcher", "author"])
+def test_a_page_installs_the_commands_that_it_uses(page: str) -> None:
+    text = (CHECKOUT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    used = set(re.findall(r"^\$ textreg (?:--plugin \S+ )?(plugins \w+|\S+)", text, re.MULTILINE))
+    needed = set()
+    for project in (CHECKOUT / "plugins").glob("*/pyproject.toml"):
+        commands = re.findall(r'^"command\.(\S+)"', project.read_text("utf-8"), re.MULTILINE)
+        if used & {name.replace(".", " ") for name in commands}:
+            needed.add(project.parent.name.removeprefix("textreg-"))
+    (extras,) = re.findall(r"^\$ pip install .textreg\[(\S+)\]", text, re.MULTILINE)
+    assert needed
+    assert needed <= set(extras.split(","))
