@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import csv
+import errno
 import gc
 import gzip
 import io
@@ -11,6 +12,7 @@ import json
 import lzma
 import os
 import sys
+import tempfile
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,7 +26,7 @@ from thoroughness import draws
 
 import textreg
 from textreg.cli import main
-from textreg.cli.tables import ENDINGS
+from textreg.cli.tables import ENDINGS, Sheet
 from textreg.files import csv_lines
 
 TEXTS = ["good superb", "bad awful", "fine 好", "dull плохо"] * 5
@@ -313,6 +315,32 @@ def test_records_with_keys_of_their_own(
     assert json.loads(lines[1200]) == {"text": "superb", "late": 1, "predicted": "pos"}
     assert json.loads(lines[3])["bad"] == "\ud800"
     assert cli("predict", models / "two", "a.jsonl", "-o", "b.csv", "--id-col", "n").code == 0
+
+
+class FullDisk(io.BytesIO):
+    """A file that takes nothing."""
+
+    def write(self, _: Any) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_workbook_that_finds_no_space_prints_no_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("openpyxl")
+    told: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    sheet = Sheet()
+    sheet.add([["a"]])
+    with FullDisk() as out, pytest.raises(OSError, match="No space left"):
+        sheet.save(out)
+    waiting = Sheet()  # nor where its rows wait
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    with pytest.raises(OSError, match="nowhere"):
+        waiting.add([["a"]])
+    del sheet, out, waiting
+    gc.collect()
+    assert told == []
 
 
 def test_members_that_are_not_asked_for_may_be_in_the_input(

@@ -9,14 +9,13 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from gzip import GzipFile
 from importlib import import_module
 from itertools import chain
 from pathlib import Path, PurePath
 from typing import IO, Any, ClassVar, NamedTuple
-from weakref import finalize
 
 import click
 import numpy as np
@@ -153,10 +152,9 @@ class Answers:
         """How many rows cannot be read, which is the first, and what to do; empty without any."""
         if not self.unreadable:
             return ""
-        remedy = self._remedy()
         return (
             f"{self.unreadable:,} of {self.rows:,} rows cannot be read; their answers are empty. "
-            f"The first is {single_line(self.first)}{f' {remedy}' if remedy else ''}"
+            f"The first is {single_line(self.first)} {self._remedy()}".rstrip()
         )
 
     def require_some(self) -> None:
@@ -281,9 +279,8 @@ class Table:
         for cells in self.cells(batch):
             joined = [self.label_sep.join(it) if isinstance(it, list) else it for it in cells]
             named.append(("", joined))
-        numbers = (int, float)
         return [
-            [it if type(it) in numbers else cell_of(name, it) for it in values]
+            [it if type(it) in (int, float) else cell_of(name, it) for it in values]
             for name, values in named
         ]
 
@@ -589,8 +586,6 @@ class Sheet:
         self._module = openpyxl("Excel")
         self._book = self._module.Workbook(write_only=True)
         self._sheet = self._book.create_sheet("textreg")
-        # Before openpyxl loses the file that rows wait in, which prints a traceback.
-        self._close = finalize(self, self._sheet.close)
         self._rows = self._cut = 0
 
     def add(self, rows: Iterable[Iterable[Any]]) -> None:
@@ -601,10 +596,16 @@ class Sheet:
                 raise DataError(f"a sheet has {MOST_ROWS:,} rows at most: write FILE.csv instead.")
             self._sheet.append([self._cell(value) for value in cells])
 
+    def __del__(self) -> None:
+        # Before openpyxl loses the file that rows wait in, which prints a traceback.
+        with suppress(Exception):  # that file may be what cannot be written
+            self._sheet.close()
+
     def save(self, out: IO[bytes]) -> None:
         """Write the file; DataWarning where texts are too long for a cell."""
-        self._close()
-        self._book.save(out)
+        packed = io.BytesIO()  # a file that is full would fail once more where openpyxl lets it go
+        self._book.save(packed)
+        out.write(packed.getbuffer())
         if self._cut:
             warnings.warn(
                 f"texts that are cut, as a cell of Excel takes {MOST_CHARACTERS:,} characters: "
