@@ -514,6 +514,15 @@ def test_commands(cli: Cli, demo: Path, tmp_path: Path, monkeypatch: pytest.Monk
     again = cli(*line, "--json")
     points = json.loads(again.out)["points"]
     assert f"{points[0]['mean']:.3f} (" in lines[2]
+    with monkeypatch.context() as patch:  # what takes long is not lost with the picture
+
+        def full(*_: object) -> None:
+            raise DataError("No space left on device")
+
+        patch.setattr(LearningCurve, "plot", full)
+        kept = cli(*line, "--plot", "c.svg", "-o", "kept.csv", "--format", "csv")
+    assert kept.code == 1
+    assert len(Path("kept.csv").read_text().splitlines()) == 5
     labels = cli(*line, "--by", "labels", "--draw", "equal", "--format", "csv", "-o", "c.csv")
     assert (labels.code, labels.out) == (0, "")
     assert (

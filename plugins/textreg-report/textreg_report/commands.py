@@ -334,27 +334,26 @@ class Output(NamedTuple):
             check_picture(self.plot)
 
     def write(self, result: Comparison | LearningCurve) -> None:
-        """Draw the result, and print it or write it to a file, where text is Markdown."""
-        if self.plot is not None:
-            result.plot(self.plot)
-            click.echo(f"drawn: {self.plot}", err=True)
+        """Print the result or write it to a file, where text is Markdown; then draw it."""
         form = "json" if self.as_json else self.form
-        if form == "text" and self.output is None:
+        if form == "json":
+            document = json_line(result.to_dict()) + "\n"
+        else:
+            document = result.to_csv() if form == "csv" else result.to_markdown()
+        if self.output is not None:
+            write_atomically(Path(self.output), document.encode())
+        elif form != "text":
+            click.echo(document, nl=False)
+        else:
             for title, rows in result.tables():
                 click.echo(title)
                 print_table(rows, indent="  ", right=[False] + [True] * (len(rows[0]) - 1))
                 click.echo()
             for note in result.notes():
                 click.echo(f"{note}.")
-            return
-        if form == "json":
-            document = json_line(result.to_dict()) + "\n"
-        else:
-            document = result.to_csv() if form == "csv" else result.to_markdown()
-        if self.output is None:
-            click.echo(document, nl=False)
-        else:
-            write_atomically(Path(self.output), document.encode())
+        if self.plot is not None:  # last: where a picture cannot be written, nothing else is lost
+            result.plot(self.plot)
+            click.echo(f"drawn: {self.plot}", err=True)
 
 
 def writing(plot: str) -> Callable[[shared.F], shared.F]:
