@@ -658,6 +658,12 @@ def test_models_of_the_same_fields_are_compared(cli: Cli, tmp_path: Path) -> Non
     run = cli(*compare, tmp_path / "three", tmp_path / "a.jsonl", *fields)
     assert run.code == 2
     assert "the documents of three have the fields of one text" in run.err
+    page = tmp_path / "report.html"
+    reported = ("report", tmp_path / "one", tmp_path / "a.jsonl", "-o", page, "--text")
+    assert cli(*reported, '{"title": "a bad omen", "body": ""}').code == 0
+    assert "a bad omen" in page.read_text(encoding="utf-8")
+    run = cli(*reported, "a bad omen")
+    assert "give an object of JSON, such as '{\"title\": ...}'" in run.err
 
 
 def test_command_with_models_and_files(cli: Cli, demo: Path, tmp_path: Path) -> None:

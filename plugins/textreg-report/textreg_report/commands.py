@@ -156,7 +156,7 @@ def report_command(
             train=learned,
             unlabeled=more,
             against=others,
-            texts=options["texts"],
+            texts=how._replace(text_col=None).given(options["texts"]),
             marked=read_marked(files, how, *columns) if columns[0] else [],
             advice=corpus_advice(loaded.task, corpus, learned),
             title=Path(model).name,
