@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -229,8 +230,14 @@ def test_command_refuses(cli: Cli, files: list[Path], tmp_path: Path) -> None:
         assert err.count("\n") == 1
 
 
-def test_control_characters_do_not_reach_the_terminal(cli: Cli, files: list[Path]) -> None:
-    assert "\x1b" not in cli("explain", *files, "Superb \x1b[31m hall.").out
+def test_control_characters_do_not_reach_the_terminal(
+    cli: Cli, files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = ("explain", *files, "Superb \x1b[31m hall.", "--format")
+    assert "\x1b" in cli(*line, "csv").out  # which is for a file
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    for form in ("text", "csv", "html", "latex", "jsonl"):
+        assert "\x1b" not in cli(*line, form).out
 
 
 def test_the_document_of_table_3_of_the_paper(cli: Cli, data_dir: Path, tmp_path: Path) -> None:

@@ -303,7 +303,8 @@ def _compare(
     elif asked.form == "jsonl":
         sys.stdout.writelines(json_line(table.to_dict()) + "\n" for table in tables)
     elif asked.form in explaining.sentences.FORMATS:
-        sys.stdout.writelines(explaining.sentences.FORMATS[asked.form](tables))
+        parts = explaining.sentences.FORMATS[asked.form](tables)
+        sys.stdout.writelines(map(printable, parts) if sys.stdout.isatty() else parts)
     else:
         for number, table in enumerate(tables):
             if number:

@@ -387,9 +387,7 @@ class Csv(Table):
         # Quotes are put around what ends a line: so around carriage returns, too.
         lines = csv_lines(rows, self.excel or self.delimiter, "\r\n")
         text = "".join(f"{line[:-2]}\n" for line in lines)
-        if self.out.isatty():
-            text = "\n".join(map(printable, text.split("\n")))
-        self.out.write(text)
+        self.out.write(printable(text) if self.out.isatty() else text)
         self.out.flush()  # a program that feeds us through a pipe may wait for the answer
 
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
@@ -664,6 +665,18 @@ def test_models_of_the_same_fields_are_compared(cli: Cli, tmp_path: Path) -> Non
     assert "a bad omen" in page.read_text(encoding="utf-8")
     run = cli(*reported, "a bad omen")
     assert "give an object of JSON, such as '{\"title\": ...}'" in run.err
+
+
+def test_a_name_of_a_file_does_not_act_on_a_terminal(
+    cli: Cli, demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hostile = tmp_path / "a\x1b[31m.jsonl"
+    hostile.write_bytes((demo / "test.jsonl").read_bytes())
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    quick = ("--reg", "lasso reg-l1=1", "--reg", "ridge reg-l2=1", "--format")
+    for form in ("csv", "markdown"):
+        shown = cli("compare", hostile, *quick, form)
+        assert (shown.code, "\x1b" in shown.out) == (0, False)
 
 
 def test_command_with_models_and_files(cli: Cli, demo: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +27,7 @@ from textreg.model.model import Model
 from textreg.model.storage import load_model
 from textreg.records.documents import check_texts
 from textreg.tasks import Classification, Multilabel
-from textreg.terminal import json_line, single_line
+from textreg.terminal import json_line, printable, single_line
 from textreg.training.settings import declared_settings
 from textreg_report.agreement import TITLES, MarkedDocument
 from textreg_report.benchmark import Benchmark, Candidate, compare
@@ -343,7 +344,7 @@ class Output(NamedTuple):
         if self.output is not None:
             write_atomically(Path(self.output), document.encode())
         elif form != "text":
-            click.echo(document, nl=False)
+            click.echo(printable(document) if sys.stdout.isatty() else document, nl=False)
         else:
             for title, rows in result.tables():
                 click.echo(title)
