@@ -322,6 +322,8 @@ def test_missing_files(tmp_path: Path, file) -> None:
         "review.csv: no such file. Did you mean 'reviews.csv'?"
     )
     assert "no such file. Check the name" in refusal(tmp_path / "x", UsageError)
+    (tmp_path / "link.csv").symlink_to("nowhere")
+    assert "no such file. It is a link to no file." in refusal(tmp_path / "link.csv", UsageError)
     assert "there is no folder" in refusal(tmp_path / "no" / "x.csv", UsageError)
     assert "no file matches this pattern." in refusal(tmp_path / "*.tsv", UsageError)
     with pytest.raises(UsageError, match="no file to read was named"):

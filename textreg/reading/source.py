@@ -731,5 +731,5 @@ def _not_there(path: str) -> UsageError:
         beside = os.listdir(folder or ".")
     except OSError:
         return UsageError(f"{path}: there is no folder '{folder}'.")
-    close = did_you_mean(name, beside) or " Check the name, and the folder."
-    return UsageError(f"{path}: no such file.{close}")
+    close = " It is a link to no file." if name in beside else did_you_mean(name, beside)
+    return UsageError(f"{path}: no such file.{close or ' Check the name, and the folder.'}")
