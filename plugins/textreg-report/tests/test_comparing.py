@@ -679,6 +679,16 @@ def test_a_name_of_a_file_does_not_act_on_a_terminal(
         assert (shown.code, "\x1b" in shown.out) == (0, False)
 
 
+def test_the_documents_of_a_folder_are_not_overwritten(cli: Cli, demo: Path) -> None:
+    target = demo / "train.jsonl"
+    before = target.read_bytes()
+    for command in ("compare", "learn-curve"):
+        run = cli(command, demo, "--reg", "lasso,none", "-o", target)
+        assert run.code == 2
+        assert "would overwrite an input file" in run.err
+    assert target.read_bytes() == before
+
+
 def test_command_with_models_and_files(cli: Cli, demo: Path, tmp_path: Path) -> None:
     train, test = demo / "train.jsonl", demo / "test.jsonl"
     saved = tmp_path / "mine.textreg"

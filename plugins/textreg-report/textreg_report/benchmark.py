@@ -103,10 +103,8 @@ class Benchmark:
                     raise UsageError(
                         f"{path} has both {several[0][0]} and {several[0][1]}: leave one of them."
                     )
-                files = {
-                    part: files[part] or next(iter(names), None) for part, names in parts.items()
-                }
-                files["train"] = next(iter(parts["train"]), None)
+                files["train"] = None
+                files = {part: it or next(iter(parts[part]), None) for part, it in files.items()}
         corpora = {
             part: None if file is None else read_corpus(file, **reading)
             for part, file in files.items()

@@ -328,9 +328,10 @@ class Output(NamedTuple):
 
     def check(self, inputs: Sequence[str]) -> None:
         """UsageError for what cannot be written. inputs: files not to overwrite."""
+        parts = [f"{name}/{part}.*" for name in inputs for part in ("train", "test", "dev")]
         for option, target in {"-o": self.output, "--plot": self.plot}.items():
             if target is not None:
-                check_target(Path(target), inputs, option)
+                check_target(Path(target), [*inputs, *parts], option)
         if self.plot is not None:
             check_picture(self.plot)
 
