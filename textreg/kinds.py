@@ -1,4 +1,4 @@
-"""The seven kinds of plugin: what to subclass.
+"""The kinds of plugin that are classes: what to subclass.
 
 A plugin subclasses one of these, gives it a ``name``, declares its parameters with
 :func:`textreg.params.param`, and writes the abstract methods of its kind.
