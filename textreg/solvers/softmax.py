@@ -682,7 +682,7 @@ SUPPORT_ROUNDS, SUPPORT_ACCURACY = 20, 0.1
 
 # Share of its diagonal that is added to the Hessian: as the same change of all intercepts moves no
 # probability, it is singular, and a residual of rounding alone would lead arbitrarily far.
-DAMPING = 1e-9
+DIAGONAL_SHARE = 1e-9
 
 
 def newton_together(classes: Classes, penalty: Separable) -> bool:
@@ -775,7 +775,7 @@ class _SupportModel:
         weighted = self.P * Z
         weighted -= self.P * weighted.sum(axis=0)
         weighted *= self.c
-        return self.adjoint(weighted) + (self.q + DAMPING * self._diagonal) * w, 0.0, Z
+        return self.adjoint(weighted) + (self.q + DIAGONAL_SHARE * self._diagonal) * w, 0.0, Z
 
     def precondition(self, w: Floats, b: float) -> tuple[Floats, float]:
         """Divide by the diagonal."""
