@@ -682,7 +682,7 @@ SUPPORT_ROUNDS, SUPPORT_ACCURACY = 20, 0.1
 
 # Share of its diagonal that is added to the Hessian: as the same change of all intercepts moves no
 # probability, it is singular, and a residual of rounding alone would lead arbitrarily far.
-DIAGONAL_SHARE = 1e-9
+DIAGONAL_SHARE = 1e-12
 
 
 def newton_together(classes: Classes, penalty: Separable) -> bool:
