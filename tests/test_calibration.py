@@ -198,6 +198,33 @@ def test_through_training_and_the_model_file(
     assert again.predict(fresh) == model.predict(fresh)
 
 
+def test_documents_without_a_weight_choose_nothing() -> None:
+    rng = np.random.default_rng(0)
+    words = {"good": 1, "fine": 1, "bad": -1, "poor": -1, "lamp": 0, "pan": 0}
+
+    def documents(n: int) -> tuple[list[str], list[str]]:
+        lists = [rng.choice([*words], 6).tolist() for _ in range(n)]
+        signs = [sum(words[word] for word in each) + rng.normal() for each in lists]
+        return [" ".join(each) for each in lists], ["p" if sign > 0 else "n" for sign in signs]
+
+    (texts, labels), (more, of_more) = documents(120), documents(80)
+    weights = np.arange(80) % 3 > 0
+    wrong = [
+        "n" if label == "p" and not w else label for label, w in zip(of_more, weights, strict=True)
+    ]
+    left = [at for at in range(80) if weights[at]]
+    options = {"reg": "ridge", "reg_l2": 1.0, "threshold": {"p": "f1"}, "refit": False}
+    first, second = (
+        textreg.train(texts, labels, dev=dev, intercept="fitted", **options)
+        for dev in (
+            textreg.Corpus(more, wrong, sample_weight=weights),
+            textreg.Corpus([more[at] for at in left], [wrong[at] for at in left]),
+        )
+    )
+    assert first.calibration == second.calibration
+    assert first.thresholds == second.thresholds
+
+
 def test_uncalibrated_logarithms() -> None:
     for labels, multiclass in (("pn", "ovr"), ("pnq", "ovr"), ("pnq", "softmax")):
         model = textreg.train(*noisy(60, labels), reg="ridge", reg_l2=0.1, multiclass=multiclass)

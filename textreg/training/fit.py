@@ -291,6 +291,9 @@ def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them
     held, shift = _shifted(data, held, splits)
     if shift is not None:
         outside_scores = outside_scores + shift.values
+    if held.weights is not None and held.weights.any():  # without a weight none counts, as in fits
+        counts = held.weights > 0.0
+        held = Held(held.scores[counts], held.y[counts], held.weights[counts])
     calibration = None
     if task.probabilistic and settings.calibrate != "none":
         calibration = task.calibrate(settings.calibrate or "temperature", held.scores, held.y)
