@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from textreg.measure.decisions import reliability
 from textreg.measure.metrics import wilson
+from textreg.model.storage import load_model
 from textreg.tasks.classification import Softmax, classification
 
 
@@ -75,6 +77,33 @@ def test_thresholds_give_what_their_line_says(k: int) -> None:
             if line.rule.startswith("precision:"):
                 assert line.precision >= float(line.rule.partition(":")[2])
         assert lines[1].f1 == max(line.f1 for line in lines)
+
+
+def test_the_other_labels_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    task, calls, compare = Softmax(tuple("abcdefghijklmnopqrst")), list[int](), Softmax._margins
+
+    def counted(*given: Any) -> Any:
+        calls.append(1)
+        return compare(*given)
+
+    monkeypatch.setattr(Softmax, "_margins", counted)
+    scores = np.round(np.random.default_rng(0).normal(size=(50, 20)))  # with equal ones
+    task.threshold_table(scores, np.arange(50) % 20, {"b": 1.0})
+    assert len(calls) == 1  # not once for each label
+    margins = compare(task, scores, {"b": 1.0})
+    scores[:, 1] -= 1.0
+    others = [np.delete(scores, c, axis=1).max(axis=1) for c in range(20)]
+    scores[:, 1] += 1.0
+    np.testing.assert_array_equal(margins, scores - np.column_stack(others))
+
+
+def test_a_table_that_is_not_shown_is_not_computed(
+    demo: Path,
+    cli: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(type(load_model(demo / "m.textreg").task), "threshold_table", None)
+    assert cli("evaluate", demo / "m.textreg", demo / "test.jsonl").code == 0
 
 
 def test_a_precision_out_of_reach_has_no_threshold() -> None:

@@ -248,12 +248,12 @@ def evaluate(
     result = task.evaluate(corpus, scores, loaded.thresholds, loaded.calibration)
     y_true = task.targets(corpus)
     bins = task.reliability(scores, y_true, loaded.calibration)
-    table = task.threshold_table(scores, y_true, loaded.thresholds)
     if tables.thresholds and not task.labels:
         raise UsageError(
             f"a {task.name} has no labels, and so no thresholds: leave out --thresholds."
         )
     if tables.as_json:
+        table = task.threshold_table(scores, y_true, loaded.thresholds)
         by_label = {label: [line._asdict() for line in lines] for label, lines in table.items()}
         more = {"reliability": bins and bins.to_dict(), "thresholds": by_label, "model": model}
         print_json({**result.to_dict(), **more, "skipped": len(corpus.skipped)})
@@ -263,6 +263,7 @@ def evaluate(
     if tables.reliability and bins is not None:
         _tell_reliability(bins)
     if tables.thresholds:
+        table = task.threshold_table(scores, y_true, loaded.thresholds)
         for label, lines in table.items():
             _tell_thresholds(label, lines)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -349,9 +349,8 @@ class Classification(Task):
         chosen: dict[str, Threshold] = {}
         for label, rule in rules.items():
             so_far = {name: threshold.value for name, threshold in chosen.items()}
-            chosen[label] = decisions.choose_threshold(
-                rule, self._curve(label, scores, y, so_far), label
-            )
+            curve = self._curves(scores, y, so_far)(self.labels.index(label))
+            chosen[label] = decisions.choose_threshold(rule, curve, label)
         return chosen
 
     def threshold_table(
@@ -360,22 +359,23 @@ class Classification(Task):
         """See :func:`textreg.measure.decisions.threshold_lines`; others keep theirs."""
         if not self.known(y).any():
             return {}
+        curve = self._curves(scores, y, thresholds)
         return {
-            label: decisions.threshold_lines(
-                self._curve(label, scores, y, thresholds), self._in_use(label, thresholds)
-            )
-            for label in self.labels
+            label: decisions.threshold_lines(curve(c), self._in_use(label, thresholds))
+            for c, label in enumerate(self.labels)
         }
 
-    def _curve(self, label: str, scores: Floats, y: Targets, thresholds: ByLabel) -> ThresholdCurve:
-        """Every threshold that a label could have, the others having theirs."""
-        c = self.labels.index(label)
+    def _curves(
+        self, scores: Floats, y: Targets, thresholds: ByLabel
+    ) -> Callable[[int], ThresholdCurve]:
+        """Gives every threshold that a label ``c`` could have, the others having theirs."""
         scores, y = self._only_known(scores, y)
-        return ThresholdCurve.of(self._margins(c, self.as_table(scores), thresholds), y == c)
+        margins = self._margins(self.as_table(scores), thresholds)
+        return lambda c: ThresholdCurve.of(margins[:, c], self.documents_of(y, c))
 
     @abstractmethod
-    def _margins(self, c: int, table: Floats, thresholds: ByLabel) -> Floats:
-        """(n,) by how much each score speaks for label ``c``, before its own threshold."""
+    def _margins(self, table: Floats, thresholds: ByLabel) -> Floats:
+        """(n, labels) by how much each score speaks for a label, before its own threshold."""
 
     def _in_use(self, label: str, thresholds: ByLabel) -> float:
         """The threshold that a label has in effect."""
@@ -465,8 +465,8 @@ class Binary(Classification):
                 "out."
             )
 
-    def _margins(self, c: int, table: Floats, thresholds: ByLabel) -> Floats:
-        return table[:, 0] if c == 1 else -table[:, 0]
+    def _margins(self, table: Floats, thresholds: ByLabel) -> Floats:
+        return self.label_scores(table)
 
     def _in_use(self, label: str, thresholds: ByLabel) -> float:
         # One threshold decides for both labels.
@@ -573,9 +573,11 @@ class Multiclass(Classification):
         best = proba.argmax(axis=1)
         return decisions.reliability(proba[np.arange(len(proba)), best], best == y)
 
-    def _margins(self, c: int, table: Floats, thresholds: ByLabel) -> Floats:
-        other_scores = np.delete(table - self._offsets(thresholds), c, axis=1)
-        return np.asarray(table[:, c] - other_scores.max(axis=1))
+    def _margins(self, table: Floats, thresholds: ByLabel) -> Floats:
+        offset = table - self._offsets(thresholds)
+        second, best = np.partition(offset, -2, axis=1)[:, -2:].T.copy()[:, :, None]
+        of_others = np.where(offset < best, best, second)
+        return np.asarray(np.subtract(table, of_others, out=of_others))
 
     def side_rows(self, rows: Floats) -> Floats:
         return rows

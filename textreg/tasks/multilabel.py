@@ -12,7 +12,7 @@ from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.kinds import Loss
 from textreg.losses import find_loss
 from textreg.measure import decisions, evaluation
-from textreg.measure.decisions import Calibration, Reliability, Threshold, ThresholdCurve
+from textreg.measure.decisions import Calibration, Reliability, Threshold
 from textreg.measure.evaluation import MultilabelEvaluation, f1_scores
 from textreg.measure.intercept import log_sigmoid
 from textreg.measure.metrics import mean
@@ -270,20 +270,17 @@ class Multilabel(Multiclass):
 
         Raises DataError if no threshold gives the precision that was asked for.
         """
-        table, has_label = self.as_table(scores), y.astype(bool)
-        values = decisions.joint_thresholds(table, has_label).tolist()
-        chosen = {}
-        for label, value in zip(self.labels, values, strict=True):
-            curve = self._curve(label, table, y, {})
-            rule = rules.get(label)
+        values = decisions.joint_thresholds(self.as_table(scores), y.astype(bool)).tolist()
+        chosen, curves = {}, self._curves(scores, y, {})
+        for c, (label, value) in enumerate(zip(self.labels, values, strict=True)):
+            curve, rule = curves(c), rules.get(label)
             chosen[label] = (
                 curve.at(value) if rule is None else decisions.choose_threshold(rule, curve, label)
             )
         return chosen
 
-    def _curve(self, label: str, scores: Floats, y: Targets, thresholds: ByLabel) -> ThresholdCurve:
-        c = self.labels.index(label)
-        return ThresholdCurve.of(self.as_table(scores)[:, c], y[:, c].astype(bool))
+    def _margins(self, table: Floats, thresholds: ByLabel) -> Floats:
+        return table
 
     # -- sides ----------------------------------------------------------------------------------
 
