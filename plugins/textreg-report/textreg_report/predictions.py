@@ -119,8 +119,8 @@ def scores_of(predictions: Predictions) -> Section:
     if isinstance(result, evaluation.MultilabelEvaluation):
         y_pred = predictions.y_pred.astype(bool)
         # One label missed and another one given in its place: (missed' added) counts such pairs.
-        missed, added = (it.astype(np.int64) for it in (y_true & ~y_pred, y_pred & ~y_true))
-        scores.confused = _confused(missed.T @ added, model.labels)
+        missed, added = (it.astype(np.float64) for it in (y_true & ~y_pred, y_pred & ~y_true))
+        scores.confused = _confused((missed.T @ added).astype(np.int64), model.labels)
         ends: list[Any] = [(it.precision_interval, it.recall_interval) for it in result.classes]
     else:
         matrix, most = result.confusion, np.sort(order[:MATRIX])

@@ -191,13 +191,13 @@ def _scores(cells: Int64s, occurrences: NDArray[np.int64]) -> Floats:
 
     cells: (cells, 2) y_true and answer of each. occurrences: (resamples, cells).
     """
+    from scipy.sparse import csr_array  # a cell has two labels at most
+
     y_true, answer = cells.T
-    labels = np.arange(cells.max() + 1)
-    right = occurrences @ ((y_true == answer)[:, None] & (y_true[:, None] == labels))
+    own, given = (codes[:, None] == np.arange(cells.max() + 1) for codes in (y_true, answer))
+    right = occurrences @ csr_array(own & given)
     # F1 = 2 right / (documents of the label + documents predicted to have it)
-    seen = occurrences @ (
-        (y_true[:, None] == labels).astype(np.int64) + (answer[:, None] == labels)
-    )
+    seen = occurrences @ csr_array(own.astype(np.int64) + given)
     f1 = np.divide(2.0 * right, seen, out=np.zeros(seen.shape), where=seen > 0)
     accuracy = right.sum(axis=1) / occurrences.sum(axis=1)
     return np.column_stack([accuracy, f1.sum(axis=1) / np.count_nonzero(seen, axis=1)])
