@@ -6,14 +6,15 @@ import json
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 from sklearn import metrics
 
-from textreg.errors import DataError, DataWarning, UsageError
-from textreg.measure.evaluation import evaluate
+from textreg.errors import DataError, DataWarning, RecordError, UsageError
+from textreg.measure.evaluation import Evaluation, MultilabelEvaluation, evaluate
 from textreg.records import Corpus
 
 LABELS = ("neg", "pos", "zzz")
@@ -154,3 +155,49 @@ def test_lengths_that_disagree() -> None:
 def test_what_is_no_label(labels_true: Any, labels_pred: Any, problem: str) -> None:
     with pytest.raises(UsageError, match=problem):
         evaluate(labels_true, labels_pred, ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("labels_true", "labels_pred", "problem"),
+    [
+        (["a", "b"], [["a"], []], r"document 1: the label is 'a', and other documents have a list"),
+        (
+            [["a"], ["b"]],
+            ["a", "b"],
+            r"document 1: the document has a list of labels, \['a'\], and",
+        ),
+        ([["a"], None], [["a"], []], r"document 2: the label is missing \(None\)"),
+        ([["a"], []], [["a"], ["b", None]], "document 2: the list of labels holds None"),
+    ],
+)
+def test_lists_and_single_labels_are_not_mixed(
+    labels_true: Any, labels_pred: Any, problem: str
+) -> None:
+    with pytest.raises(DataError, match=problem):
+        evaluate(labels_true, labels_pred, ["a", "b"])
+
+
+def test_the_labels_are_named_as_those_of_the_documents_are() -> None:
+    y: Any = np.array([1, 0, 1])
+    of_texts = evaluate(["1", "0", "1"], ["1", "0", "0"], ("0", "1"))
+    assert evaluate(y, [1, 0, 0], [0, 1]).to_dict() == of_texts.to_dict()
+    result = evaluate(y == 1, [True, False, False], y[:2] == 1)
+    assert isinstance(result, Evaluation)
+    assert [one.label for one in result.classes] == ["True", "False"]
+    lists = evaluate([[1], {0}, ()], [["1"], ["0"], []], ["0", "1"])
+    assert isinstance(lists, MultilabelEvaluation)
+    assert lists.subset_accuracy == 1.0
+    with pytest.raises(UsageError, match="expected a list of labels, got a single text"):
+        evaluate(["a"], ["a"], "a")
+
+
+@pytest.mark.parametrize("of_lists", [False, True])
+def test_any_table_of_probabilities(of_lists: bool) -> None:
+    y: Any = [["pos"], ["neg"]] if of_lists else ["pos", "neg"]
+    table = pd.DataFrame({"neg": [0.2, 0.6], "pos": [0.8, 0.4]})
+    expected = evaluate(y, y, LABELS[:2], table.to_numpy())
+    assert evaluate(y, y, LABELS[:2], table).log_loss == expected.log_loss
+    wrong = evaluate(y, y, LABELS[:2], [[1, 0], [0, 1]])
+    assert wrong.log_loss == pytest.approx(-np.log(np.finfo(float).eps))
+    with pytest.raises(RecordError, match=r"proba has the shape \(2,\), but must have 2 dim"):
+        evaluate(y, y, LABELS[:2], np.array([0.2, 0.6]))

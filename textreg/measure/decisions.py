@@ -154,10 +154,8 @@ class ThresholdCurve(NamedTuple):
     def at(self, value: float) -> Threshold:
         """A threshold with its precision and recall."""
         predicted, hits = (int(count) for count in self.counts(np.array(value)))
-        precision = hits / predicted if predicted else 0.0
-        return Threshold(
-            value, precision, hits / len(self.positives) if len(self.positives) else 0.0
-        )
+        recall = hits / max(len(self.positives), 1)
+        return Threshold(value, hits / max(predicted, 1), recall)
 
 
 #: Weight of the macro-F1 in the objective, beside 1 for the micro-F1.
@@ -876,7 +874,6 @@ def _line(rule: str, value: float | None, curve: ThresholdCurve) -> ThresholdLin
     if value is None:
         return ThresholdLine(rule, None, 0, 0.0, 0.0, 0.0)
     predicted, hits = (int(count) for count in curve.counts(np.array(value)))
-    total = predicted + len(curve.positives)
     _, precision, recall = curve.at(value)
-    f1 = 2 * hits / total if total else 0.0
+    f1 = 2 * hits / max(predicted + len(curve.positives), 1)
     return ThresholdLine(rule, value, predicted, precision, recall, f1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -14,12 +14,18 @@ from numpy.typing import NDArray
 from textreg.errors import DataError, DataWarning, UsageError, did_you_mean, first_few
 from textreg.measure.decisions import Selective, plain
 from textreg.measure.metrics import measure_numbers, wilson
-from textreg.records import Bools, Floats, Int64s
+from textreg.records import Bools, Corpus, Floats, Int64s
+from textreg.records.arrays import as_array
 from textreg.records.documents import as_column, is_missing, label_name
 from textreg.terminal import Displayed, Table, measures
 
 #: Bootstrap samples of documents for the intervals of F1.
 RESAMPLES = 1000
+
+# The least probability in a log-loss, as in scikit-learn.
+LEAST = np.finfo(np.float64).eps
+
+_LISTS = (list, tuple, set, frozenset)
 
 
 def f1_scores(y_true: Bools, y_pred: Bools, weights: Floats | None = None) -> tuple[float, float]:
@@ -236,7 +242,8 @@ def evaluate_lists(
     log_loss = scores = None
     if proba is not None:
         known = y_true[:, : len(labels)]
-        log_loss = float(-np.log(np.where(known, proba, 1.0 - proba)).mean())
+        true = np.where(known, proba, 1.0 - proba)
+        log_loss = float(-np.log(np.maximum(true, LEAST)).mean())
         scores = np.hstack([proba, np.full((len(proba), len(unknown)), -1.0)])
     return replace(evaluate_sets(y_true, y_pred, every, scores, log_loss), unknown=unknown)
 
@@ -434,7 +441,8 @@ def evaluate(
     Raises
     ------
     DataError
-        If there is nothing to measure, a document has no label, or none has one of ``labels``.
+        If there is nothing to measure, a document has no label, or none has one of ``labels``; or
+        some have lists of labels, and others one label.
     UsageError
         If the lengths disagree.
 
@@ -451,6 +459,7 @@ def evaluate(
     """
     labels_true = _names(labels_true, "labels_true")
     labels_pred = _names(labels_pred, "labels_pred")
+    labels = _names(labels, "labels")
     if len(labels_pred) != len(labels_true):
         raise UsageError(
             f"{len(labels_true):,} true labels but {len(labels_pred):,} predictions: "
@@ -458,8 +467,13 @@ def evaluate(
         )
     if not len(labels_true):
         raise DataError("There are no documents to evaluate: give a file with labeled rows.")
-    if isinstance(labels_pred[0], Collection) and not isinstance(labels_pred[0], str):
-        return evaluate_lists(labels_true, labels_pred, labels, proba)
+    if proba is not None:
+        proba = as_array("proba", proba, np.float64, (len(labels_true), None))
+    if any(isinstance(it, _LISTS) for it in labels_pred):
+        # A corpus checks them; one list more, which is left out, tells it that they are lists.
+        n, both = len(labels_true), (labels_true, labels_pred)
+        lists = [Corpus([""] * (n + 1), [*it, ()]).labels or () for it in both]
+        return evaluate_lists(lists[0][:n], lists[1][:n], labels, proba)
     y, unknown = coded(labels_true, labels, where)
     warn_of_unknown(labels_true, labels, where)
     known = y < (len(labels) if proba is None else proba.shape[1])
@@ -472,8 +486,7 @@ def evaluate(
     hits, support, counted = confusion.diagonal(), confusion.sum(axis=1), confusion.sum(axis=0)
     log_loss = None
     if proba is not None and known.any():
-        least = np.finfo(proba.dtype).eps
-        log_loss = float(-np.log(np.maximum(proba[known, y[known]], least)).mean())
+        log_loss = float(-np.log(np.maximum(proba[known, y[known]], LEAST)).mean())
     right = int(hits.sum())
     return Evaluation(
         documents=len(y),
@@ -513,7 +526,7 @@ def coded(
                 f"{where(row)}: no label, and every document must have one here. Fill it in, "
                 "or leave the document out; 'textreg predict' is for texts without labels."
             )
-        if isinstance(label, tuple):
+        if isinstance(label, _LISTS):
             raise DataError(
                 f"{where(row)}: the document has a list of labels, {list(label)!r:.60}, and the "
                 "model predicts one: give one label for each document."
@@ -612,10 +625,8 @@ def contradicted(probabilities: Floats, y: Int64s) -> tuple[NDArray[np.intp], ND
     confident = np.where(probabilities >= thresholds - 1e-6, probabilities, -1.0)
     likely = probabilities.argmax(axis=1)
     disputed = (likely != y) & (confidence < probabilities.max(axis=1))
-    count = np.count_nonzero(
-        (confident.max(axis=1) >= 0) & (confident.argmax(axis=1) != y) & disputed
-    )
-    rows = np.argsort(confidence, kind="stable")[:count]
+    wrong = (confident.max(axis=1) >= 0) & (confident.argmax(axis=1) != y) & disputed
+    rows = np.argsort(confidence, kind="stable")[: np.count_nonzero(wrong)]
     rows = rows[disputed[rows]]
     return rows, likely[rows]
 
@@ -645,9 +656,8 @@ def _one_label(
     probabilities: Floats, y: Int64s, labels: Sequence[str]
 ) -> tuple[Floats, dict[int, str]]:
     confidence = self_confidence(probabilities, y)
-    rows, labels_there = contradicted(probabilities, y)
     reasons = {}
-    for at, likely in zip(rows.tolist(), labels_there.tolist(), strict=True):
+    for at, likely in zip(*(it.tolist() for it in contradicted(probabilities, y)), strict=True):
         given, top = labels[int(y[at])], labels[likely]
         reasons[at] = (
             f"label {given} ({confidence[at]:.2f}), rather {top} ({probabilities[at, likely]:.2f})"
@@ -664,9 +674,8 @@ def _each_label(
     for code, label in enumerate(labels):
         p = np.column_stack([1 - probabilities[:, code], probabilities[:, code]])
         has = np.asarray(y[:, code], dtype=np.int64)
-        confidence = self_confidence(p, has)
         for at in contradicted(p, has)[0].tolist():
             what = "hardly" if has[at] else "rather also"
             reasons.setdefault(at, []).append(f"{what} {label} ({p[at, 1]:.2f})")
-            least[at] = min(least[at], confidence[at])
+            least[at] = min(least[at], p[at, has[at]])
     return least, {at: ", ".join(parts) for at, parts in reasons.items()}

@@ -90,8 +90,7 @@ def standard_error(
     """
     weights = [None] * len(scores) if weights is None else weights
     if len(scores) > 1:
-        folds = zip(scores, y_true, weights, strict=True)
-        of_folds = [measure(s, t, c)[metric] for s, t, c in folds]
+        of_folds = [measure(*it)[metric] for it in zip(scores, y_true, weights, strict=True)]
         return float(np.std(of_folds, ddof=1) / math.sqrt(len(of_folds)))
     (s,), (t,), (c,) = scores, y_true, weights
     count = len(t) if c is None else c.sum() ** 2 / (c @ c)  # as many of equal weight
