@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import Cli
 from scipy.sparse import csr_array
@@ -282,6 +283,11 @@ def test_passages_in_python() -> None:
     kept = Corpus(texts, labels=["p", "n", "p"], evidence_of=given).evidence_of
     assert kept == [[(0, 4), (5, 9)], [(0, 3)], [(2, 6)]]
     assert Corpus(texts, evidence_of=[None, [], ""]).evidence_of == [[], [], []]
+    column = pd.Series(["good", None, None])  # where NaN stands for none
+    for evidence in (column, column.to_numpy(), iter(column)):
+        assert Corpus(texts, evidence_of=evidence).evidence_of == [[(0, 4)], [], []]
+    with pytest.raises(DataError, match=r'document 2: "plots" is not in its text'):
+        Corpus(texts, evidence_of=np.array(["", "plots", ""]))
     with pytest.raises(DataError, match=r'document 3: "nowhere" is not in its text, letter by'):
         Corpus(texts, evidence_of=[[], [], ["nowhere"]])
     with pytest.raises(DataError, match="document 1: 5 is no passage of its 9 characters"):

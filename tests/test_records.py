@@ -480,3 +480,13 @@ def test_names_differ() -> None:
             assert names != Names.of(other)
     with pytest.raises(IndexError):
         names[2]
+
+
+def test_records_of_arrays_are_equal_to_themselves_alone() -> None:
+    groups = Groups(indptr=[0, 2], indices=[0, 1], weights=[1.0], n_features=2)
+    tokens = Tokens([0, 1, 1], [0, 2, 3], [0, 1, 2], ["a", "b"])
+    corpus = Corpus(["a b", "b"], sample_weight=[1.0, 2.0])
+    for record in (corpus, groups, groups.merged, tokens):
+        assert record in [pickle.loads(pickle.dumps(record)), record]
+        assert record != pickle.loads(pickle.dumps(record))
+        assert len({record, record}) == 1

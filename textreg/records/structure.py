@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LEAST = 1e-300
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Groups:
     """Sets of features, which may overlap, each with a weight in the penalty.
 
@@ -256,7 +256,7 @@ def holders_of(groups: Groups) -> tuple[Int64s, Int32s]:
     return by_features.indptr.astype(np.int64), by_features.indices.astype(np.int32, copy=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MergedGroups:
     """Groups after two simplifications that leave the penalty as it is.
 

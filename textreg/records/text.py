@@ -24,6 +24,7 @@ from textreg.records.documents import (
     as_column,
     check_documents,
     first_missing,
+    is_missing,
     is_tokenized,
     label_name,
     tokenized,
@@ -258,9 +259,8 @@ class Names(LazyNames):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Names):
-            return np.array_equal(self.ptr, other.ptr) and np.array_equal(
-                self.letters, other.letters
-            )
+            pairs = (self.ptr, other.ptr), (self.letters, other.letters)
+            return all(np.array_equal(mine, others) for mine, others in pairs)
         if not isinstance(other, Sequence) or isinstance(other, str):
             return NotImplemented
         return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
@@ -288,7 +288,7 @@ def spans_of(marks: Any, text: str, place: str = "") -> list[tuple[int, int]]:
     """
     if hasattr(marks, "tolist"):  # an array of pairs
         marks = marks.tolist()
-    if marks in (None, "", [""]):
+    if is_missing(marks) or marks in ("", [""]):
         return []
     spans = []
     for passage in marks if isinstance(marks, (list, tuple)) else [marks]:
@@ -326,7 +326,7 @@ def find_names(names: Sequence[Any], others: Sequence[Any]) -> Int64s:
     return indices
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Corpus:
     """Documents as they were read, by ``read_corpus`` or from lists.
 
@@ -406,7 +406,7 @@ class Corpus:
                 )
         if self.labels is not None and not all(type(it) is str for it in self.labels):
             object.__setattr__(self, "labels", self._named(self.labels))
-        if isinstance(self.evidence_of, (list, tuple)):  # others were checked as they were read
+        if self.evidence_of is not None:
             spans = list(map(self._spans, range(len(self.texts)), self.evidence_of))
             object.__setattr__(self, "evidence_of", spans)
         if self.source_of is not None and len(self.texts):
@@ -428,7 +428,7 @@ class Corpus:
 
     def _take_columns(self) -> None:
         """Columns of data frames as lists."""
-        for name in ("texts", "labels", "group_of", "time_of"):
+        for name in ("texts", "labels", "group_of", "time_of", "evidence_of"):
             if (column := getattr(self, name)) is not None or name == "texts":
                 object.__setattr__(self, name, as_column(column, name))
 
@@ -578,7 +578,7 @@ def as_corpus(
     return Corpus(texts=documents(given[0]), labels=given[1])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tokens:
     """Every occurrence of a feature in reading order, cut into sentences and documents.
 

@@ -313,7 +313,7 @@ def train(  # noqa: PLR0913  # its options are its interface
         sample_weight=sample_weight,  # type: ignore[arg-type]  # any array-like
         group_of=None if group_of is None else group_names(inputs.as_column(group_of, "group_of")),
         time_of=time_of,
-        evidence_of=None if evidence_of is None else inputs.as_column(evidence_of, "evidence_of"),
+        evidence_of=evidence_of,
     )
     # Here, as the default is not told from a given one any more later.
     if corpus.tokenized and "tokenizer" in settings:
