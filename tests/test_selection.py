@@ -416,3 +416,20 @@ def test_the_label_that_is_hardest_to_empty_is_one_that_varies() -> None:
     assert hardest.y.tolist() == task.row(y, 1).tolist()
     assert hardest.sample_weight.tolist() == problems.of(1).sample_weight.tolist()
     assert hardest.codes is None
+
+
+def test_labels_that_are_numbers_may_be_named_by_them() -> None:
+    """As the labels of the documents are: a model keeps their names."""
+    texts = ["so good", "so bad", "very good", "very bad"] * 5
+    ridge: dict[str, object] = {"reg": "ridge", "reg_l2": 1.0}
+    by_number = {"class_weight": {1: 5.0, 0: 1.0}, "threshold": {1: "f1"}}
+    by_name = {"class_weight": {"1": 5.0, "0": 1.0}, "threshold": {"1": "f1"}}
+    number, name = (
+        textreg.train(texts, [1, 0] * 10, **ridge, **options)  # type: ignore[arg-type]
+        for options in (by_number, by_name)
+    )
+    assert number.weights.tolist() == name.weights.tolist()
+    assert number.thresholds == name.thresholds == {"1": number.thresholds["1"]}
+    assert number.explain("so bad", of=1) == name.explain("so bad", of="1")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="class_weight names the label '2', which no document"):
+        textreg.train(texts, [1, 0] * 10, class_weight={2: 5.0}, **ridge)  # type: ignore[arg-type]

@@ -336,8 +336,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         rare = _as_class("rare_label", self.rare_label, classes)
         unknown = _as_class("unknown", None if several else self.unknown, classes)
         columns = {"unlabeled": unlabeled, "group_of": group_of, "time_of": time_of}
-        named = {it: base.by_name(getattr(self, it)) for it in ("class_weight", "threshold")}
-        self._train(texts, labels, sample_weight=weights, **columns, **named)
+        self._train(texts, labels, sample_weight=weights, **columns)
         known = self._keep(classes, rare)
         self._indicator = several is not None and several.indicator
         if self._indicator:

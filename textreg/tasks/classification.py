@@ -388,7 +388,7 @@ class Classification(Task):
         return self.labels
 
     def side(self, label: str) -> int:
-        if label not in self.labels:
+        if (label := str(label)) not in self.labels:
             raise UsageError(
                 f"the model has no label '{label}'.{did_you_mean(label, self.labels)} Its labels "
                 f"are: {', '.join(self.labels)}."

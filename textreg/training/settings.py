@@ -48,22 +48,22 @@ def parse_bytes(size: float | str) -> int:
 
 
 def check_class_weight(weight: str | Mapping[str, float]) -> str | Mapping[str, float]:
-    """The weights of the labels; UsageError for a string other than "balanced"."""
+    """The weights of the labels, by their names; UsageError for texts other than "balanced"."""
     known = weight == "balanced" if isinstance(weight, str) else isinstance(weight, Mapping)
     if not known:
         raise UsageError(
             f"class_weight must be 'balanced' or a factor for each label, not '{weight}'."
         )
-    return weight
+    return weight if isinstance(weight, str) else {str(label): it for label, it in weight.items()}
 
 
 def check_rules(rules: Mapping[str, str]) -> Mapping[str, str] | None:
-    """The rules for decision thresholds by label; UsageError for an unknown rule."""
+    """The rules for decision thresholds by name of label; UsageError for an unknown rule."""
     if not isinstance(rules, Mapping):
         raise UsageError(f"threshold must be a rule for each label, not '{rules}'.")
     for rule in rules.values():
         parse_rule(str(rule))
-    return rules or None
+    return {str(label): rule for label, rule in rules.items()} or None
 
 
 def check_unknown_rule(rule: str) -> str:
