@@ -110,6 +110,8 @@ def test_other_questions_are_refused(models: dict[str, Model]) -> None:
         removal_tables(models, iter([TEXT]), "x")
     with pytest.raises(UsageError, match="at least one model"):
         removal_tables({}, [TEXT])
+    with pytest.raises(UsageError, match="a single text: put it in a list"):
+        removal_tables(models, TEXT)
 
 
 @pytest.fixture

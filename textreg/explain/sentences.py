@@ -121,14 +121,17 @@ def removal_tables(
     ------
     UsageError
         If a model is of another task, other labels or fields, splits a text into other sentences,
-        or has no character offsets; at once for what no text is needed for.
+        or has no character offsets; at once for what no text is needed for, and for one text
+        instead of a list.
     """
     if not models:
         raise UsageError("name at least one model.")
     require_alike(models)
+    first = next(iter(models.values()))
     if of is not None:
-        next(iter(models.values())).task.side(of)
-    return _tables(models, texts, of)
+        first.task.side(of)
+    documents: Any = texts if isinstance(texts, Iterator) else first.encoder.documents(texts)  # type: ignore[arg-type]
+    return _tables(models, documents, of)
 
 
 def _tables(
@@ -275,10 +278,8 @@ def as_csv(tables: Iterable[RemovalTable]) -> Iterator[str]:
                 for what in ("log-odds" if column.log_odds else "score", "selected")
             ]
             yield from csv_lines([["text", "of", "start", "end", "sentence", *heads]])
-        for row, ((start, end), sentence) in enumerate(
-            zip(table.spans, table.sentences, strict=True)
-        ):
-            cells: list[object] = [number, table.of, start, end, sentence]
+        for row, (span, sentence) in enumerate(zip(table.spans, table.sentences, strict=True)):
+            cells: list[object] = [number, table.of, *span, sentence]
             for column in table.columns:
                 marked = "" if column.selected is None else str(column.selected[row]).lower()
                 cells += [column.removals[row], marked]
