@@ -86,6 +86,10 @@ def test_the_model_stands_on_its_path(
     assert point.params == model.summary.reg.params
     assert (point.nonzero, point.gap) == (model.n_features, model.summary.gap)
     here = path.at(path.chosen)
+    assert path.at(path.chosen - len(path)).keys() == here.keys()
+    for beyond in (len(path), -len(path) - 1):
+        with pytest.raises(IndexError):
+            path.at(beyond)
     assert list(here) == list(model.encoder.names)
     np.testing.assert_array_equal(np.array(list(here.values())).T, model.weights.astype(np.float32))
     np.testing.assert_array_equal(path.intercepts[path.chosen], model.intercepts)

@@ -293,10 +293,12 @@ class SolutionPath(Displayed, PathHeader):
     def at(self, point: int) -> dict[str, Floats]:
         """The features of a point and their weights, (rows,) each.
 
-        There is one row for each label, or one for the second of two labels.
+        There is one row for each label, or one for the second of two labels. As in a list, a
+        negative number counts points from the end, and IndexError is raised for one that is not
+        there.
         """
-        rows = self.intercepts.shape[1]
-        part = self.weights[point * rows : (point + 1) * rows].tocsc()
+        rows = np.arange(self.intercepts.size).reshape(self.intercepts.shape)
+        part = self.weights[rows[point]].tocsc()
         used = np.flatnonzero(np.diff(part.indptr))
         dense = part[:, used].toarray().astype(np.float64)
         return {self.names[j]: column for j, column in zip(used.tolist(), dense.T, strict=True)}
