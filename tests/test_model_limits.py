@@ -215,8 +215,8 @@ def test_a_file_with_another_digest(path: Path) -> None:
         textreg.load(path, sha256=asked)
 
 
-@pytest.mark.parametrize("digest", ["", "abc", "g" * 64, "0" * 63, "0" * 65])
-def test_what_is_no_digest(path: Path, digest: str) -> None:
+@pytest.mark.parametrize("digest", ["", "abc", "g" * 64, "0" * 63, "0" * 65, bytes(32), 5])
+def test_what_is_no_digest(path: Path, digest: Any) -> None:
     with pytest.raises(UsageError, match="sha256 must be a digest of 64 hexadecimal digits"):
         textreg.load(path, sha256=digest)
 

@@ -495,7 +495,7 @@ def opened(path: Path, dtypes: Mapping[str, str], sha256: str | None = None) -> 
     Raises UsageError if there is no such file or no such digest; ModelError if it is not a model
     file, is damaged, has another digest, has a newer format, or does not fit into memory.
     """
-    if sha256 is not None and not re.fullmatch("[0-9a-fA-F]{64}", sha256):
+    if sha256 is not None and not re.fullmatch("[0-9a-fA-F]{64}", str(sha256)):
         raise UsageError(
             f"sha256 must be a digest of 64 hexadecimal digits, not {shown(sha256)}: see "
             f"{shell_line(['textreg', 'show', path, '--digest'])}."
