@@ -23,7 +23,7 @@ import textreg_report
 from textreg import Corpus
 from textreg.builtin.graph_builders import Cooccurrence
 from textreg.demo import write_demo
-from textreg.errors import DataError, DataWarning, TextregError, UsageError
+from textreg.errors import DataError, DataWarning, RecordError, TextregError, UsageError
 from textreg.records import Graph, Tokens
 from textreg.training.prepare import make_features
 from textreg_report import Benchmark, learn_curve
@@ -93,6 +93,11 @@ def test_sizes_of_nothing_given_are_halves() -> None:
     assert check_sizes([40, 10], codes, ["a", "b"]) == (10, 40)
     assert check_sizes(None, codes[:97] * 0, ["a"]) == (6, 12, 24, 48, 97)
     assert check_sizes([400], codes, ["a", "b"]) == (400,)
+    for several in (np.array([40, 10]), [40.0, np.int64(10)], range(40, 0, -30)):
+        chosen = check_sizes(several, codes, ["a", "b"])
+        assert json.dumps(chosen) == "[10, 40]"
+    with pytest.raises(RecordError, match=r"sizes\[0\] is 10\.5, which is no int64"):
+        check_sizes([10.5], codes, ["a", "b"])
     for sizes in ([], [0, 1], [1, 1]):
         with pytest.raises(UsageError, match="must be different numbers of documents, 1 or more"):
             check_sizes(sizes, codes, ["a", "b"])

@@ -20,7 +20,7 @@ from textreg.model.model import Model
 from textreg.params import Parametrized, param
 from textreg.plugins import calls
 from textreg.records import Corpus, Floats, Graph, Groups, Int64s
-from textreg.records.arrays import Cache
+from textreg.records.arrays import Cache, as_array
 from textreg.tasks import read_target
 from textreg.terminal import Displayed
 from textreg.training.prepare import for_documents, make_features
@@ -172,6 +172,7 @@ def check_sizes(
     if sizes is None:
         halves = [n // 2**step for step in reversed(range(STEPS))]
         return tuple(size for size in halves if size >= 2 * LEAST * len(labels)) or (n,)
+    sizes = as_array("sizes", sizes, np.int64).tolist()
     if not sizes or min(sizes) < 1 or len(set(sizes)) < len(sizes):
         raise UsageError(
             "sizes must be different numbers of documents, 1 or more, such as 100,200,400."
