@@ -28,6 +28,7 @@ def _run() -> int:
     from textreg.interrupts import disown, own
 
     own()
+    gc.set_threshold(100_000)  # modules, documents and arrays are in no cycles
     from textreg.cli import main
 
     code = main()

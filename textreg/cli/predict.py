@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import locale
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -102,6 +101,8 @@ class Output(NamedTuple):
         """What separates the cells of CSV for Excel: a semicolon where commas are decimal."""
         if not self.excel or self.sep:
             return self.sep
+        import locale  # of few answers
+
         before = locale.setlocale(locale.LC_NUMERIC)
         with suppress(locale.Error):
             locale.setlocale(locale.LC_NUMERIC, "")

@@ -7,7 +7,6 @@ from datetime import datetime, time
 from itertools import tee
 from typing import IO, Any, ClassVar
 from xml.etree.ElementTree import iterparse
-from zipfile import ZipFile
 
 from textreg.errors import DataError, TextregError, UsageError, alternatives
 from textreg.files import check_unpacked, needed
@@ -79,6 +78,8 @@ class Workbook(Format):
         self, source: Source, sheet: str | None, sheets: list[str]
     ) -> Iterator[Sequence[Any]]:
         """The cells of every row of a sheet; ``sheets`` gets the names of those that are seen."""
+        from zipfile import ZipFile  # few files are workbooks
+
         with source.file() as file, ZipFile(file) as archive:
             sizes = [member.file_size for member in archive.infolist()]
             packed = sum(member.compress_size for member in archive.infolist())
