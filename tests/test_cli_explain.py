@@ -101,6 +101,21 @@ def test_colors_where_somebody_looks(
     assert "31m" not in out
 
 
+def test_a_sentence_looks_at_its_own_words_alone(
+    cli: Cli, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cleaned: list[str] = []
+
+    def counted(text: str) -> str:
+        cleaned.append(text)
+        return text
+
+    monkeypatch.setattr("textreg.cli.explain.single_line", counted)
+    out = cli("explain", model, "Good film, bad film. " * 100).out
+    assert out.count("Good film, bad film.") == 100
+    assert len(cleaned) < 1000  # of the 100 sentences, and not 100 times so many
+
+
 @pytest.mark.parametrize("text", ["bad", "账户被锁定了。", "Great?!", "[deleted]", "see a.b, or c"])
 def test_a_text_without_blanks(cli: Cli, model: Path, text: str) -> None:
     direct = cli("explain", model, text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from bisect import bisect
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import count, repeat, tee
 from pathlib import Path
@@ -385,13 +386,14 @@ def _lines(explanation: explaining.Explanation, top: int, has_probabilities: boo
     if explanation.sentences:
         yield f"evidence     words  without it ({'log-odds' if has_probabilities else 'score'})"
     parts = list(text_parts(explanation))
+    ends = [last for _, last, _ in parts]
     most = max((abs(value) for _, _, value in parts), default=0.0)
     for start, end, value, removal, evidence, field in explanation.sentences:
         line = f"{evidence:8.3f}  {value:+8.3f}  {removal:+8.3f}  "
         line += f"{single_line(field)}: " if field else ""
         # Green supports the label, red opposes it, and the strongest parts are bold.
-        for first, last, sum_of_words in parts:
-            text = single_line(explanation.text[max(first, start) : max(0, min(last, end))])
+        for first, last, sum_of_words in parts[bisect(ends, start) : bisect(ends, end - 1) + 1]:
+            text = single_line(explanation.text[max(first, start) : min(last, end)])
             if text and abs(sum_of_words) > most / 10:  # weaker ones would only be noise
                 green, bold = sum_of_words > 0, abs(sum_of_words) > most / 2
                 text = click.style(text, fg="green" if green else "red", bold=bold or None)
@@ -403,9 +405,8 @@ def _lines(explanation: explaining.Explanation, top: int, has_probabilities: boo
     if fields := explanation.fields:
         shown = [f"{single_line(name)} {value:+.3f}" for name, value in fields.items()]
         yield f"  by field: {', '.join(shown)}"
-    named = strongest(explanation, top)
     inferred = {word.feature for word in explanation.words if word.inferred}
     yield "  " + ", ".join(
         f"{printable(visible(name))} {value:+.3f}{' (inferred)' if name in inferred else ''}"
-        for name, value in named
+        for name, value in strongest(explanation, top)
     )

@@ -264,8 +264,7 @@ def evaluate(
     if tables.reliability and bins is not None:
         _tell_reliability(bins)
     if tables.thresholds:
-        table = task.threshold_table(scores, y_true, loaded.thresholds)
-        for label, lines in table.items():
+        for label, lines in task.threshold_table(scores, y_true, loaded.thresholds).items():
             _tell_thresholds(label, lines)
 
 
