@@ -201,7 +201,7 @@ def as_html(explanation: Explanation) -> str:
 
 
 # Number of texts that are explained together; results do not depend on it.
-BATCH = 1000
+BATCH = 30
 
 
 def gives_offsets(model: Model) -> bool:
