@@ -114,7 +114,7 @@ def test_figures_of_readme_are_those_of_the_pages(quoted) -> None:  # type: igno
 def test_sentences_have_the_figures_of_the_table(quoted, row: str, phrases: dict[str, str]) -> None:  # type: ignore[no-untyped-def]
     table = (CHECKOUT / "docs" / "performance.md").read_text(encoding="utf-8")
     cells = quoted["row_of"](table, row, ["textreg", "peers"])
-    figures = [re.findall(r"\d+\.\d+", cell)[0] for cell in cells]
+    figures = [re.findall(r"\d+(?:\.\d+)?", cell)[0] for cell in cells]
     for page, phrase in phrases.items():
         text = " ".join((CHECKOUT / page).read_text(encoding="utf-8").split())
         assert phrase.format(*figures) in text
