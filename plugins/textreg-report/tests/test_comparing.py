@@ -628,7 +628,7 @@ def test_command(cli: Cli, demo: Path, found: Comparison, tmp_path: Path) -> Non
     document = json.loads(cli(*both, "--json").out)
     assert document["candidates"] == ["lasso", "none"]
     target = tmp_path / "table.csv"
-    run = cli(*both, "--format", "csv", "-o", target)
+    run = cli(*both, "-o", target)
     assert (run.code, run.out) == (0, "")
     assert target.read_text().startswith("candidate,benchmark,documents,accuracy")
 

@@ -336,12 +336,13 @@ class Output(NamedTuple):
             check_picture(self.plot)
 
     def write(self, result: Comparison | LearningCurve) -> None:
-        """Print the result or write it to a file, where text is Markdown; then draw it."""
+        """Print the result or write it to a file, by its ending or as Markdown; then draw it."""
         form = "json" if self.as_json else self.form
+        if form == "text" and self.output is not None:
+            form = Path(self.output).suffix.removeprefix(".")
+        document = result.to_csv() if form == "csv" else result.to_markdown()
         if form == "json":
             document = json_line(result.to_dict()) + "\n"
-        else:
-            document = result.to_csv() if form == "csv" else result.to_markdown()
         if self.output is not None:
             write_atomically(Path(self.output), document.encode())
         elif form != "text":
