@@ -178,7 +178,7 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 35_586,
+    "textreg": 35_597,
     "textreg/_core": 4_170,
     "textreg/blocks": 636,
     "textreg/builtin": 1_200,
@@ -192,7 +192,7 @@ BUDGETS = {
     "textreg/plugins": 1_302,
     "textreg/reading": 2_287,
     "textreg/records": 2_484,
-    "textreg/solvers": 4_832,
+    "textreg/solvers": 4_841,
     "textreg/tasks": 1_294,
     "textreg/training": 4_313,
     "plugins": 11_134,

@@ -33,10 +33,14 @@ from textreg.solvers.certificate import (
     relative_gap,
     value_of,
 )
-from textreg.solvers.state import IDLE, MOST_EFFORT, Engine
+from textreg.solvers.state import CG_ROUNDS, IDLE, MOST_EFFORT, PASSES, Engine, has_kinks
 
 # Weights below this, in the problem's unit of weights, may be set to zero.
 SPARSE = 2e-5
+
+# Where the loss has kinks, and there is l1, a step is short and another one follows: so many at
+# most, until one falls by less than this share of all before; each is finer by this factor.
+SHORT_STEPS, ENOUGH, FINER = 10, 0.1, 3
 
 
 class VectorFit:
@@ -59,7 +63,17 @@ class VectorFit:
         effort: as in :meth:`.state.Engine.step`.
         """
         engine = self.engine
-        return engine.step(engine.active(inner, engine.gradient()), inner, effort)
+        steps, finer = (
+            (SHORT_STEPS, FINER) if has_kinks(engine.loss) and inner.lam.any() else (1, 1)
+        )
+        passes, cg_rounds, total = finer * PASSES, finer * CG_ROUNDS, 0.0
+        for _ in range(steps):
+            active = engine.active(inner, engine.gradient())
+            decrease = engine.step(active, inner, passes=passes, cg_rounds=cg_rounds, effort=effort)
+            total += decrease
+            if decrease <= ENOUGH * total:
+                break
+        return total
 
     def intercept(self) -> Any:
         """The intercept, or a copy of those of all classes."""
