@@ -119,8 +119,8 @@ def command(
         readers = {"dev": (dev, how.training), "unlabeled": (unlabeled, how.unlabeled)}
         for key, (paths, read) in readers.items():
             try:
-                listed([*files, *dev])  # what is in both would be learned and measured
                 if paths:
+                    listed([*files, *dev])  # what is in both would be learned and measured
                     training = training.replace(**{key: read(paths, tell=out.talk)})
             except UsageError as error:
                 if key not in theirs:

@@ -340,13 +340,13 @@ class Output(NamedTuple):
         form = "json" if self.as_json else self.form
         if form == "text" and self.output is not None:
             form = Path(self.output).suffix.removeprefix(".")
-        document = result.to_csv() if form == "csv" else result.to_markdown()
-        if form == "json":
-            document = json_line(result.to_dict()) + "\n"
+        writers: dict[str, Callable[[], str]] = {"csv": result.to_csv}
+        writers["json"] = lambda: json_line(result.to_dict()) + "\n"
+        document = writers.get(form, result.to_markdown)  # made where it is wanted
         if self.output is not None:
-            write_atomically(Path(self.output), document.encode())
+            write_atomically(Path(self.output), document().encode())
         elif form != "text":
-            click.echo(printable(document) if sys.stdout.isatty() else document, nl=False)
+            click.echo(printable(document()) if sys.stdout.isatty() else document(), nl=False)
         else:
             for title, rows in result.tables():
                 click.echo(title)
