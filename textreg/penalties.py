@@ -383,17 +383,12 @@ class GroupNorms:
         -------
         GroupNorms
         """
-        scaled = self._copy()
+        scaled = copy(self)
+        for derived in ("floor", "unpenalized"):  # by the strengths
+            vars(scaled).pop(derived, None)
         scaled.strengths, scaled.lam = factor * self.strengths, factor * self.lam
         scaled._group = factor * self._group
         return scaled
-
-    def _copy(self) -> GroupNorms:
-        """The same, to be changed: without what follows from strengths and features."""
-        other = copy(self)
-        for derived in ("floor", "unpenalized"):
-            vars(other).pop(derived, None)
-        return other
 
     def norms(self, w: Floats) -> Floats:
         """||w_g||_2 of every merged group.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
 
 import numpy as np
@@ -24,7 +24,7 @@ from textreg.plugins import calls, registry
 from textreg.records import Floats, Graph, Groups, Int64s, Tokens
 from textreg.records.arrays import as_array, check_weights, checked_csr
 from textreg.records.documents import as_column, column_names, first_missing, is_missing
-from textreg.records.text import LazyNames
+from textreg.records.text import LISTS, LazyNames
 from textreg.tasks import check_classes
 from textreg.training.settings import PREFIXES, create_part, declared_settings
 
@@ -477,11 +477,6 @@ def as_numbers(targets: NDArray[Any], classifier: str) -> Floats:
         ) from error
 
 
-def by_name(values: Any) -> Any:
-    """A mapping from labels of any type by the names of these; anything else as it is."""
-    return {str(key): it for key, it in values.items()} if isinstance(values, Mapping) else values
-
-
 #: The score of a column of an indicator matrix that no text of the training has.
 NEVER = -1000.0
 
@@ -527,11 +522,11 @@ def label_sets(y: Any) -> LabelSets | None:
         return None
     # the lists of a column of pandas are arrays
     rows = [row.tolist() if isinstance(row, np.ndarray) and row.ndim else row for row in rows]
-    if not any(isinstance(labels, _SETS) for labels in rows):
+    if not any(isinstance(labels, LISTS) for labels in rows):
         return None
     for row, labels in enumerate(rows):
         # One label among lists is a mistake, not a list of one.
-        if not isinstance(labels, _SETS) or any(map(is_missing, labels)):
+        if not isinstance(labels, LISTS) or any(map(is_missing, labels)):
             raise DataError(
                 f"y[{row}] is {labels!r:.40}, and others are lists or sets of labels: give one for "
                 "each text, none of them missing, and [] for a text without a label."
@@ -541,9 +536,6 @@ def label_sets(y: Any) -> LabelSets | None:
     except TypeError as error:
         raise DataError("the labels in y have no common order: convert them to strings.") from error
     return LabelSets(named_as(classes, rows), classes, indicator=False)
-
-
-_SETS = (list, tuple, set, frozenset)
 
 
 def named_as(classes: NDArray[Any], sets: Iterable[Iterable[Any]]) -> list[tuple[str, ...]]:

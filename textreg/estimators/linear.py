@@ -90,10 +90,9 @@ class LinearEstimator(PartsEstimator):
         target: Target,
         weights: Floats | None,
         group_of: Iterable[Any] | None,
-        **changes: Any,
     ) -> FinalFit:
         """Search what is to be searched, and fit; the attributes of the fit are set."""
-        settings = self._settings(target.task, rows.names, changes)
+        settings = self._settings(target.task, rows.names)
         _check_tokens(settings, rows)
         weights = np.ones(rows.X.shape[0]) if weights is None else weights
         if settings.path:
@@ -138,11 +137,9 @@ class LinearEstimator(PartsEstimator):
             for name in every[0].metrics:
                 self.cv_results_[name] = np.array([setting.metrics[name] for setting in every])
 
-    def _settings(
-        self, task: Task, names: Sequence[str], changes: dict[str, Any]
-    ) -> TrainingSettings:
+    def _settings(self, task: Task, names: Sequence[str]) -> TrainingSettings:
         """The parameters as settings of a training, checked."""
-        params = {**self.get_params(deep=False), **changes}
+        params = self.get_params(deep=False)
         params["groups"] = base.groups_builder(self.groups, names)
         params["graph"] = base.graph_builder(self.graph, len(names))
         reg = create_part("reg", self.reg, {})
@@ -464,8 +461,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
                 "y has lists of labels: give an indicator matrix, as scikit-learn's "
                 "MultiLabelBinarizer makes of them."
             )
-        changes = {"class_weight": base.by_name(self.class_weight)}
-        fit = self._fit(rows, target, weights, group_of, **changes)
+        fit = self._fit(rows, target, weights, group_of)
         self.classes_, self._task = classes, target.task
         self.coef_, self.intercept_ = fit.fitted.w, fit.intercepts
         return self

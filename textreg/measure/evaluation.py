@@ -17,6 +17,7 @@ from textreg.measure.metrics import measure_numbers, wilson
 from textreg.records import Bools, Corpus, Floats, Int64s
 from textreg.records.arrays import as_array
 from textreg.records.documents import as_column, is_missing, label_name
+from textreg.records.text import LISTS
 from textreg.terminal import Displayed, Table, measures
 
 #: Bootstrap samples of documents for the intervals of F1.
@@ -24,8 +25,6 @@ RESAMPLES = 1000
 
 # The least probability in a log-loss, as in scikit-learn.
 LEAST = np.finfo(np.float64).eps
-
-_LISTS = (list, tuple, set, frozenset)
 
 
 def f1_scores(y_true: Bools, y_pred: Bools, weights: Floats | None = None) -> tuple[float, float]:
@@ -469,7 +468,7 @@ def evaluate(
         raise DataError("There are no documents to evaluate: give a file with labeled rows.")
     if proba is not None:
         proba = as_array("proba", proba, np.float64, (len(labels_true), None))
-    if any(isinstance(it, _LISTS) for it in labels_pred):
+    if any(isinstance(it, LISTS) for it in labels_pred):
         # A corpus checks them; one list more, which is left out, tells it that they are lists.
         n, both = len(labels_true), (labels_true, labels_pred)
         lists = [Corpus([""] * (n + 1), [*it, ()]).labels or () for it in both]
@@ -526,7 +525,7 @@ def coded(
                 f"{where(row)}: no label, and every document must have one here. Fill it in, "
                 "or leave the document out; 'textreg predict' is for texts without labels."
             )
-        if isinstance(label, _LISTS):
+        if isinstance(label, LISTS):
             raise DataError(
                 f"{where(row)}: the document has a list of labels, {list(label)!r:.60}, and the "
                 "model predicts one: give one label for each document."

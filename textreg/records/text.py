@@ -309,8 +309,8 @@ def spans_of(marks: Any, text: str, place: str = "") -> list[tuple[int, int]]:
     return spans
 
 
-# What a list of labels may be.
-_LISTS = (list, tuple, set, frozenset)
+#: What a list of labels may be.
+LISTS = (list, tuple, set, frozenset)
 
 _CORPUS_ARRAYS = {"sample_weight": np.float64, "source_of": np.int32, "line_of": np.int64}
 _COLUMNS = ("labels", "group_of", "time_of", "evidence_of", *_CORPUS_ARRAYS)
@@ -451,18 +451,18 @@ class Corpus:
             )
         named = list(map(label_name, labels))
         for row, label in enumerate(named):
-            if not isinstance(label, (Hashable, *_LISTS)):
+            if not isinstance(label, (Hashable, *LISTS)):
                 raise DataError(
                     f"{self.where(row)}: the label is {label!r:.60}, which cannot be one: give a "
                     "text, a number or a list of texts."
                 )
-        return self._label_lists(named) if any(isinstance(it, _LISTS) for it in named) else named
+        return self._label_lists(named) if any(isinstance(it, LISTS) for it in named) else named
 
     def _label_lists(self, labels: Sequence[Any]) -> list[tuple[str, ...]]:
         """Lists of labels as tuples, each label once; DataError for anything else."""
         lists, interned = list[tuple[str, ...]](), dict[tuple[str, ...], tuple[str, ...]]()
         for at, label in enumerate(labels):
-            if not isinstance(label, _LISTS):
+            if not isinstance(label, LISTS):
                 raise DataError(
                     f"{self.where(at)}: the label is {label!r:.60}, and other documents have a "
                     f"list of labels: write a list here too, such as [{label!r:.60}]."
