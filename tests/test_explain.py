@@ -166,6 +166,8 @@ def test_refusals() -> None:
         explain(model, TEXTS, of="q")
     with pytest.raises(UsageError, match="list of texts"):
         explain(model, "good film")
+    with pytest.raises(UsageError, match="must be a Model"):
+        explain("model.textreg", TEXTS)  # type: ignore[arg-type]
 
 
 class Blank(Tokenizer):

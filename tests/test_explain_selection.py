@@ -14,7 +14,7 @@ from conftest import Cli
 
 import textreg
 from textreg.builtin.separable import Ridge
-from textreg.errors import BrokenPluginError, DataError, ModelError
+from textreg.errors import BrokenPluginError, DataError, ModelError, UsageError
 from textreg.explain import find_selection
 from textreg.model.summary import GroupsSummary
 from textreg.plugins import calls
@@ -111,6 +111,17 @@ def test_groups_of_a_file(tmp_path: Path) -> None:
     path.unlink()
     with pytest.raises((ModelError, DataError, textreg.errors.UsageError), match="groups"):
         find_selection(model, CORPUS)
+
+
+def test_a_corpus_may_be_a_pair_and_must_be_one() -> None:
+    model = textreg.train(TEXTS, LABELS, **SENTENCES)
+    pair = find_selection(model, (TEXTS, LABELS), unlabeled=(["It is cold."], None))
+    assert pair == find_selection(model, CORPUS, unlabeled=Corpus(["It is cold."]))
+    for wrong in (TEXTS, None):
+        with pytest.raises(UsageError, match="corpus"):
+            find_selection(model, wrong)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="must be a Model"):
+        find_selection("model.textreg", CORPUS)  # type: ignore[arg-type]
 
 
 def test_the_order_of_a_pursuit() -> None:
@@ -261,7 +272,7 @@ def test_another_corpus_is_reported_or_refused() -> None:
     with pytest.raises(DataError, match="None of the"):
         find_selection(model, Corpus(texts=["nothing known"], labels=["p"]))
     model.summary = None
-    with pytest.raises(ModelError, match="how it was trained"):
+    with pytest.raises(ModelError, match="does not hold the settings"):
         find_selection(model, CORPUS)
 
 

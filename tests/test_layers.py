@@ -178,7 +178,7 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 35_587,
+    "textreg": 35_590,
     "textreg/_core": 4_170,
     "textreg/blocks": 636,
     "textreg/builtin": 1_200,
@@ -188,19 +188,19 @@ BUDGETS = {
     "textreg/explain": 1_155,
     "textreg/features": 1_155,
     "textreg/measure": 970,
-    "textreg/model": 1_632,
+    "textreg/model": 1_635,
     "textreg/plugins": 1_302,
     "textreg/reading": 2_287,
     "textreg/records": 2_484,
     "textreg/solvers": 4_841,
     "textreg/tasks": 1_294,
     "textreg/training": 4_313,
-    "plugins": 11_134,
+    "plugins": 11_140,
     "plugins/textreg-dask": 577,
-    "plugins/textreg-export": 1_366,
+    "plugins/textreg-export": 1_365,
     "plugins/textreg-latent": 724,
     "plugins/textreg-papers": 970,
-    "plugins/textreg-report": 3_990,
+    "plugins/textreg-report": 3_997,
     "plugins/textreg-testing": 2_884,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
 import textreg
-from textreg.errors import UsageError
+from textreg.errors import RecordError, UsageError
 from textreg.features.encoder import Encoder
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Tokenizer
@@ -162,6 +162,9 @@ def test_top_features_speak_for_their_label() -> None:
         classification(("x", "y")), encoder("c", "b", "a", "d"), np.ones((1, 4)), np.zeros(1)
     )
     assert [name for name, _ in flat.top_features(3)["y"]] == ["a", "b", "c"]
+    for wrong in (-1, 1.5, "all"):
+        with pytest.raises(RecordError, match="n must"):
+            flat.top_features(wrong)  # type: ignore[arg-type]
 
 
 def test_tfidf_rows_are_normed_over_all_words() -> None:

@@ -222,15 +222,16 @@ def wrong_updates() -> list[tuple[dict[str, Any], type[TextregError], str]]:
         ({"old": Corpus(OLD[0])}, DataError, "the old documents have no labels"),
         ({"date": "31.1.2026"}, UsageError, "'31.1.2026' is not a date"),
         ({"texts": [[["w1"]]] * 40}, DataError, "all be texts, or all be lists"),
+        ({"model": "model.textreg"}, UsageError, r"must be a Model, as textreg.load\(path\)"),
     ]
 
 
 @pytest.mark.parametrize(("changes", "error", "message"), wrong_updates())
 def test_errors(changes: dict[str, Any], error: type[TextregError], message: str) -> None:
     model = train(*OLD, reg="ridge", reg_l2=0.5, tokenizer="words")
-    given = {"texts": NEW[0], "labels": NEW[1], "old": OLD, **changes}
+    given = {"model": model, "texts": NEW[0], "labels": NEW[1], "old": OLD, **changes}
     with pytest.raises(error, match=message):
-        update(model, **given)
+        update(**given)
 
 
 def test_a_model_without_settings() -> None:
@@ -238,6 +239,12 @@ def test_a_model_without_settings() -> None:
     model.summary = None
     with pytest.raises(ModelError, match="does not hold the settings"):
         update(model, *NEW, old=OLD)
+
+
+def test_a_model_loaded_without_its_tokenizers(tmp_path: Path) -> None:
+    train(*OLD, reg="ridge", reg_l2=0.5).save(tmp_path / "m.textreg")
+    with pytest.raises(ModelError, match="load it again without tokenizer=False"):
+        update(load(tmp_path / "m.textreg", tokenizer=False), *NEW, old=OLD)
 
 
 # -- the command ------------------------------------------------------------------------------

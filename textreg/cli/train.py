@@ -26,7 +26,7 @@ from textreg.tasks import TASKS, Task
 from textreg.terminal import measures, shell_line, single_line
 from textreg.training import recipe, space
 from textreg.training.settings import TrainingSettings, declared_settings
-from textreg.training.update import as_date, holds_out, summary_of, update_corpus
+from textreg.training.update import as_date, holds_out, update_corpus
 
 if TYPE_CHECKING:
     from textreg.blocks.scratch import Scratch
@@ -154,7 +154,7 @@ def _save(
 
     read, skipped: the seconds that reading took, and the number of rows left out.
     """
-    model.summary = summary = replace(summary_of(model), source=source)
+    model.summary = summary = replace(recipe.summary_of(model), source=source)
     model.seconds = {"read": read, **model.seconds}
     model.save(target)
     if out.as_json:
@@ -267,7 +267,7 @@ def update(  # noqa: PLR0913  # its options are its interface
     _check_model(target, [*new, *old, *unlabeled])
     listed([*new, *old])  # refuses a file that is in both
     date, loaded = as_date(out.date), storage.load_model(model)
-    summary_of(loaded)  # refused before anything is read
+    recipe.summary_of(loaded)  # refused before anything is read
     started = time.monotonic()
     how, theirs = _columns(how, loaded)
     how = how.like(loaded)
@@ -279,7 +279,7 @@ def update(  # noqa: PLR0913  # its options are its interface
         newer = update_corpus(
             loaded, of_new, of_old, date, new, jobs=jobs or 1, unlabeled=more, progress=progress
         )
-    before = summary_of(loaded).source
+    before = recipe.summary_of(loaded).source
     trained = old if old or before is None else before.files
     source = summaries.SourceSummary((*trained, *new), (), unlabeled, how.kept(of_new))
     skipped = sum(len(corpus.skipped) for corpus in (of_old, of_new) if corpus is not None)
@@ -291,7 +291,7 @@ def _columns(how: Reading, model: Model) -> tuple[Reading, set[str]]:
 
     Groups and times only where documents are held out.
     """
-    source = summary_of(model).source
+    source = recipe.summary_of(model).source
     stored = {} if source is None else dict(source.reading)
     names = ["text_col", "label_col", "weight_col", "label_sep", "encoding"]
     names += ["group_col", "time_col"] if holds_out(model) else []
@@ -311,7 +311,7 @@ SPLIT_TITLES = {"dev": "--dev", "holdout": "documents held out", "cv": "cross-va
 
 def print_summary(model: Model, saved: Path) -> None:
     """Print how a model was trained, and which files were written."""
-    summary, seconds = summary_of(model), model.seconds
+    summary, seconds = recipe.summary_of(model), model.seconds
     for line in (
         *_data_lines(summary, model.task, seconds),
         *_search_lines(summary, seconds),

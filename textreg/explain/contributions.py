@@ -13,7 +13,7 @@ import numpy as np
 from textreg.errors import UsageError
 from textreg.explain.evidence import Evidence, Occurrences, Part, evidence_of, scores_without
 from textreg.features.fields import first_of_texts
-from textreg.model.model import Model
+from textreg.model.model import Model, as_model
 from textreg.records import Documents, Floats, Int64s
 from textreg.records.arrays import row_of, sums
 from textreg.records.documents import check_texts
@@ -258,6 +258,7 @@ def explain(
     UsageError
         If the model has no such label, or its tokenizer gives no character offsets.
     """
+    model = as_model(model)
     if of is not None:
         model.task.side(of)
     documents: Any = texts if isinstance(texts, Iterator) else model.encoder.documents(texts)  # type: ignore[arg-type]

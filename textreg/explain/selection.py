@@ -17,10 +17,11 @@ from textreg.model.json_records import to_json
 from textreg.model.model import Model
 from textreg.model.summary import SupportSummary, TrainingSummary
 from textreg.plugins import calls, registry
-from textreg.records import Bools, Corpus, Floats, Graph, Groups, Int64s, Tokens
+from textreg.records import Bools, Corpus, Documents, Floats, Graph, Groups, Int64s, Tokens
 from textreg.records.arrays import row_of, sums
-from textreg.records.text import find_names
+from textreg.records.text import as_corpus, find_names
 from textreg.structure.grouping import SegmentNames
+from textreg.training.recipe import summary_of
 
 
 @dataclass(frozen=True)
@@ -271,10 +272,10 @@ DEFAULT_GROUPS = "textreg:sentences"
 
 def find_selection(
     model: Model,
-    corpus: Corpus,
+    corpus: Corpus | tuple[Documents, Sequence[Any]],
     top: int = 10,
     *,
-    unlabeled: Corpus | None = None,
+    unlabeled: Corpus | tuple[Documents, None] | None = None,
     features: Features | None = None,
 ) -> Selection:
     """Find what training selected in its corpus.
@@ -287,11 +288,11 @@ def find_selection(
     ----------
     model : Model
         A trained model.
-    corpus : Corpus
+    corpus : Corpus or (texts, labels)
         The labeled documents that it was trained on.
     top : int, default 10
         Number of groups and features of each kind in the result.
-    unlabeled : Corpus, optional
+    unlabeled : Corpus or (texts, None), optional
         Further documents that training learned links from.
     features : Features, optional
         Those of all documents, the ones without labels at the end, if they are at hand.
@@ -306,16 +307,16 @@ def find_selection(
         If the model has no summary of its training, or a builder that it names is not installed.
     DataError
         If the corpus has none of the features of the model.
+    UsageError
+        If ``model`` is no model, or ``corpus`` no corpus.
     """
-    summary = model.summary
-    if summary is None:
-        raise ModelError(
-            "the model does not say how it was trained, so its selection cannot be found: train it "
-            "again with textreg train."
-        )
-    corpus = _as_trained(corpus, summary)
+    summary, documents = summary_of(model), model.encoder.documents
+    given, unlabeled = as_corpus(corpus, "corpus", documents), as_corpus(unlabeled, "unlabeled")
+    if given is None:
+        raise UsageError("a selection is found in the documents of the training: give corpus.")
+    corpus = _as_trained(given, summary)
     if features is None:
-        texts = [*corpus.texts, *(unlabeled.texts if unlabeled is not None else ())]
+        texts = [*corpus.texts, *(() if unlabeled is None else unlabeled.texts)]
         features = fit_again(model.encoder, texts)
     all_tokens = tokens = features.tokens
     names = features.encoder.names

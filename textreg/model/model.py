@@ -15,7 +15,7 @@ from textreg._core.blocks import block_dots
 from textreg.errors import UsageError, first_few
 from textreg.files import needed
 from textreg.measure.decisions import Calibration
-from textreg.records.arrays import dense_rows, used_columns
+from textreg.records.arrays import as_whole, dense_rows, used_columns
 from textreg.records.documents import check_texts
 from textreg.tasks import Task
 from textreg.terminal import Displayed, Table, visible
@@ -111,18 +111,15 @@ class Model(Displayed):
             weights = np.asarray(weights, dtype=np.float64)
         intercepts = np.ascontiguousarray(intercepts, dtype=np.float64)
         task.check_weights(weights, intercepts, encoder.n_columns)
-        # Row by row, because a table of as many flags as weights may be large.
-        if not all(
-            (np.abs(row) <= LARGEST).all() for row in chain(dense_rows(weights), [intercepts])
-        ):
-            raise UsageError(
-                "the weights and intercepts of a model must be finite numbers up to "
-                f"{LARGEST:g}, so that scores are."
-            )
         thresholds = dict(thresholds or {})
         task.check_thresholds(thresholds)
-        if not all(abs(value) <= LARGEST for value in thresholds.values()):
-            raise UsageError(f"the thresholds of a model must be finite numbers up to {LARGEST:g}.")
+        numbers = chain(dense_rows(weights), [intercepts, np.array([*thresholds.values()])])
+        # Row by row, because a table of as many flags as weights may be large.
+        if not all((np.abs(row) <= LARGEST).all() for row in numbers):
+            raise UsageError(
+                "the weights, intercepts and thresholds of a model must be finite numbers up to "
+                f"{LARGEST:g}, so that scores are."
+            )
         if calibration is not None and len(calibration.curves) not in (0, task.n_rows):
             raise UsageError(
                 f"its calibration has {len(calibration.curves)} curves, not {task.n_rows}."
@@ -381,10 +378,15 @@ class Model(Displayed):
         -------
         dict of str to list of (str, float)
             Name and weight of features, by label.
+
+        Raises
+        ------
+        RecordError
+            If ``n`` is not a whole number, 0 or more.
         """
         top = {}
         for label, row in zip(self.task.sides, self.task.side_rows(self.weights), strict=True):
-            order = np.argsort(-row, kind="stable")[:n]
+            order = np.argsort(-row, kind="stable")[: as_whole("n", n)]
             top[label] = [(self.encoder.names[j], float(row[j])) for j in order if row[j] > 0]
         return top
 
@@ -457,6 +459,15 @@ class Model(Displayed):
             ]
             tables.append(("features that support each label most", [("label", "weights"), *rows]))
         return tables
+
+
+def as_model(given: Model) -> Model:
+    """The model itself; UsageError for what is none."""
+    if not isinstance(given, Model):
+        raise UsageError(
+            f"model must be a Model, as textreg.load(path) returns it, not {type(given).__name__}."
+        )
+    return given
 
 
 def table_bytes(shape: tuple[int, int]) -> int:

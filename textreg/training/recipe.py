@@ -15,7 +15,8 @@ from textreg.errors import ModelError, PluginError, UsageError
 from textreg.features.fields import AUTO_TOKENIZER, FIELD_OPTIONS, AutoTokenizer, fields_of
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Plugin, Tokenizer
-from textreg.model.saved_encoder import TokenizerOrigin
+from textreg.model.model import as_model
+from textreg.model.saved_encoder import TokenizerOrigin, UnloadedTokenizer
 from textreg.model.summary import SourceSummary
 from textreg.params import Parametrized
 from textreg.plugins import registry
@@ -200,7 +201,10 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
     unlabeled: unlabeled documents of the training. Raises ModelError if the file does not hold the
     settings, or names a part that is not installed.
     """
-    summary, encoder = _summary(model), model.encoder
+    summary, encoder = summary_of(model), model.encoder
+    for part in encoder.parts:
+        if isinstance(part.tokenizer, UnloadedTokenizer):
+            part.tokenizer("")  # raises
     named = {"reg": summary.reg, "groups": summary.groups, "graph": summary.graph}
     specs = {key: (part.name, part.params) for key, part in named.items() if part is not None}
     specs["loss"] = summary.loss, summary.loss_params
@@ -224,14 +228,16 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
     )
 
 
-def _summary(model: Model) -> TrainingSummary:
+def summary_of(model: Model) -> TrainingSummary:
     """The summary of a model's training; ModelError if it has none."""
-    if model.summary is None:
+    summary = as_model(model).summary
+    if summary is None:
         raise ModelError(
-            "the model does not hold its settings, so it cannot be fitted again: leave out the "
-            "training corpus, or train the model again with textreg train."
+            "the model does not hold the settings of its training, so it can neither be fitted "
+            "again nor updated: train one with textreg train, or leave out the training corpus "
+            "where that may be."
         )
-    return model.summary
+    return summary
 
 
 def unnamed_tokenizer(model: Model) -> str:
@@ -271,7 +277,7 @@ def train_command(model: Model, saved: str) -> list[str]:
     ModelError if the model does not hold its settings, or if its tokenizer is none that a command
     could name.
     """
-    summary = _summary(model)
+    summary = summary_of(model)
     if any(update.old is None for update in summary.updates):
         raise ModelError(
             "no command of train makes this model: documents were added to it without its old ones."

@@ -34,7 +34,7 @@ from textreg._core.threads import allowing
 from textreg.features.encoder import AnyEncoder, Encoder, JoinedEncoder
 from textreg.features.vectorize import Vectorizer
 from textreg.model import summary as records
-from textreg.model.model import Model
+from textreg.model.model import Model, as_model
 from textreg.plugins import calls
 from textreg.records import Corpus, Documents, Floats, Int64s, Problem, Solution
 from textreg.records.text import as_corpus, find_names
@@ -42,6 +42,7 @@ from textreg.solvers.newton import newton
 from textreg.tasks.base import parted
 from textreg.training import fit as fitting
 from textreg.training import prepare, recipe, running, train, trials
+from textreg.training.recipe import summary_of
 from textreg.training.splits import HOLDOUT
 
 if TYPE_CHECKING:
@@ -495,7 +496,7 @@ def update(  # noqa: PLR0913  # its options are its interface
     >>> newer.predict(["fine"]), newer.summary.updates[0].documents
     (['pos'], 3)
     """
-    documents = model.encoder.documents
+    documents = as_model(model).encoder.documents
     old = as_corpus(old, "old", documents)
     if unlabeled is not None and not isinstance(unlabeled, Corpus):
         unlabeled = Corpus(texts=documents(unlabeled))
@@ -597,16 +598,6 @@ def holds_out(model: Model) -> bool:
     """Whether an update holds out documents, to choose thresholds or to calibrate anew."""
     shifted = model.summary is not None and model.summary.shift is not None
     return shifted or bool(model.thresholds) or model.calibration is not None
-
-
-def summary_of(model: Model) -> records.TrainingSummary:
-    """The summary of a model; ModelError if it has none."""
-    if model.summary is None:
-        raise errors.ModelError(
-            "the model does not hold the settings of its training, so it cannot be updated: train "
-            "one with textreg train."
-        )
-    return model.summary
 
 
 def _check(model: Model, corpus: Corpus, what: str) -> None:

@@ -35,7 +35,7 @@ from hypothesis import example, given
 from thoroughness import draws
 
 import textreg
-from textreg.errors import BrokenPluginError, RecordError, UsageError
+from textreg.errors import BrokenPluginError, PluginError, RecordError, UsageError
 from textreg.features.markup import strip_html
 from textreg.kinds import Exporter
 from textreg.measure.decisions import Calibration
@@ -44,6 +44,7 @@ from textreg.plugins import registry
 from textreg.records.plain_model import PlainModel
 from textreg_export.characters import case_map, runs_of
 from textreg_export.description import describe, export
+from textreg_export.formats import JsonExporter
 from textreg_export.runtime.predictor import Predictor
 
 TEXTS = [*random_texts(40, html=False), "", " ", "The acting is superb. A box!", "Σ ΟΔΟΣ. ΑΣ Σ"]
@@ -328,6 +329,15 @@ def test_what_cannot_be_exported_is_refused() -> None:
     options = {"reg": "ridge", "reg_l2": 1.0}
     with pytest.raises(UsageError, match=r"split' cannot be exported: its code"):
         describe(textreg.train(texts, labels, tokenizer=split, **options))
+    with pytest.raises(UsageError, match="must be a Model"):
+        describe("model.textreg")  # type: ignore[arg-type]
+
+
+def test_a_format_may_be_named() -> None:
+    model = textreg.train(["good", "bad"] * 3, ["pos", "neg"] * 3, reg="ridge", reg_l2=1.0)
+    assert export(model, "json") == export(model, JsonExporter()) == export(model, JsonExporter)
+    with pytest.raises(PluginError, match=r"no exporter 'jsn'\. Did you mean 'json'"):
+        export(model, "jsn")
 
 
 def test_the_command(cli: Cli, tmp_path: Path) -> None:

@@ -12,9 +12,8 @@ from textreg.errors import UsageError
 from textreg.features.encoder import Encoder, prefixes
 from textreg.features.fields import NumberEncoder
 from textreg.kinds import Exporter
-from textreg.model.model import Model
-from textreg.plugins import calls
-from textreg.plugins.registry import ours
+from textreg.model.model import Model, as_model
+from textreg.plugins import calls, registry
 from textreg.records import Floats
 from textreg.records.documents import Field
 from textreg.records.plain_model import PlainModel, PlainPart
@@ -25,15 +24,15 @@ from textreg_export.characters import characters
 TOKENIZERS = ("words", "chars", "value")
 
 
-def export(model: Model, exporter: Exporter) -> bytes:
+def export(model: Model, exporter: str | type[Exporter] | Exporter) -> bytes:
     """A model in another format.
 
     Parameters
     ----------
     model : Model
         Loaded with its tokenizer.
-    exporter : Exporter
-        Of the format.
+    exporter : str, Exporter or class
+        Of the format: its name, such as ``"json"``, an instance, or a class.
 
     Returns
     -------
@@ -44,13 +43,15 @@ def export(model: Model, exporter: Exporter) -> bytes:
     ------
     UsageError
         If the model cannot be exported; the message says why.
+    PluginError
+        If no exporter has this name.
     """
-    return calls.export(exporter, describe(model))
+    return calls.export(registry.create("exporter", exporter), describe(model))
 
 
 def describe(model: Model) -> PlainModel:
     """A model as plain data; UsageError, with the reason, for one that cannot be described."""
-    encoder, task = model.encoder, model.task
+    encoder, task = as_model(model).encoder, model.task
     rows = np.split(model.weights, np.cumsum([part.n_columns for part in encoder.parts])[:-1], 1)
     parts = [
         _part(part, weights, prefix)
@@ -94,7 +95,7 @@ def _part(part: Encoder, weights: Floats, prefix: str) -> PlainPart:
     """The features of one tokenizer; UsageError if others cannot find them."""
     tokenizer = part.tokenizer
     tokens = isinstance(tokenizer, Pretokenized)
-    if not tokens and not (ours(tokenizer) and tokenizer.name in TOKENIZERS):
+    if not tokens and not (registry.ours(tokenizer) and tokenizer.name in TOKENIZERS):
         raise UsageError(
             f"a model with the tokenizer '{part.label}' cannot be exported: its code would have to "
             "go with it. Train with words or chars, or both; or split the documents first, and "

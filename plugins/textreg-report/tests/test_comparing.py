@@ -450,6 +450,8 @@ def test_forms(found: Comparison) -> None:
         (["elastic"], "two or more candidates"),
         (["elastic", " "], "the name is empty"),
         ("elastic", "give a list"),
+        (Corpus(["a"], ["x"]), "give a list"),
+        ((["a"], ["x"]), "['a']: regularizer: give a name (auto, elastic"),
         (["elastic", "ridge task=regression"], "ridge task=regression: a regression has no labels"),
     ],
 )
@@ -491,6 +493,9 @@ def test_wrong_benchmarks_are_found_before_training(
         compare(["elastic", "lasso"], good, baseline="ridge")
     with pytest.raises(UsageError, match="different names"):
         compare(["elastic", "lasso"], [good, good])
+    for no_benchmark in ((["a b"], ["x"]), Corpus(["a b"], ["x"])):
+        with pytest.raises(UsageError, match=r"such as Benchmark\('reviews', train="):
+            compare(["elastic", "lasso"], no_benchmark)  # type: ignore[arg-type]
 
 
 def written(record: Any) -> str:

@@ -796,11 +796,16 @@ def test_refusals(model: Model, train: Corpus) -> None:
         weights=model.weights,
         intercepts=model.intercepts,
     )
-    with pytest.raises(ModelError, match="does not hold its settings"):
+    with pytest.raises(ModelError, match="does not hold the settings"):
         report(bare, train=train)
+    with pytest.raises(UsageError, match=r"must be a Model, as textreg.load\(path\) returns it"):
+        report("model.textreg", train)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"corpus must be a Corpus, or the pair \(texts, labels\)"):
+        report(model, train.texts)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="jobs must be 1 or more, up to 1024, or -1"):
         report(model, train=train, jobs=0)
     assert right(report(bare, train)) > 0
+    assert right(report(bare, (train.texts, train.labels or ()))) == right(report(bare, train))
 
 
 def test_commands(cli: Cli, tmp_path: Path) -> None:

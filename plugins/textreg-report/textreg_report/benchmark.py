@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from textreg.errors import DataError, UsageError, did_you_mean, named_errors
+from textreg.errors import DataError, UsageError, did_you_mean, named_errors, shortened
 from textreg.features.markup import warn_of_html
 from textreg.features.vectorize import Features
 from textreg.kinds import Regularizer
@@ -182,9 +182,13 @@ def checked_benchmarks(
     trained: the candidates that are trained. DataWarning for each corpus with much HTML, if some
     candidate is trained on it as it is.
     """
-    several = [benchmarks] if isinstance(benchmarks, Benchmark) else list(benchmarks)
-    if not several or len({benchmark.name for benchmark in several}) < len(several):
-        raise UsageError(f"{what} needs at least one benchmark, and different names for several.")
+    several = list(benchmarks) if isinstance(benchmarks, Iterable) else [benchmarks]
+    names = {one.name for one in several if isinstance(one, Benchmark)}
+    if not several or len(names) < len(several):
+        raise UsageError(
+            f"{what} needs at least one benchmark, such as Benchmark('reviews', train=(texts, "
+            "labels)), and different names for several."
+        )
     checked = []
     for benchmark in several:
         with named_errors(benchmark.name):
@@ -233,7 +237,7 @@ def ready_candidates(
     UsageError if one cannot be compared, or two have the same name. shared: options of all
     candidates; a candidate's own options take precedence.
     """
-    if isinstance(candidates, (str, Model)):
+    if isinstance(candidates, (str, Model)) or not isinstance(candidates, Iterable):
         raise UsageError("give a list of candidates, such as ['elastic', 'sentence'].")
     named: dict[str, Candidate] = {}
     for candidate in () if isinstance(candidates, Mapping) else candidates:
@@ -241,8 +245,10 @@ def ready_candidates(
             name = str(candidate.get("reg", "auto"))
         elif isinstance(candidate, Model):
             name = f"model {len(named) + 1}"
+        elif isinstance(candidate, str):
+            name = " ".join(candidate.split())
         else:
-            name = " ".join(candidate.split()) if isinstance(candidate, str) else candidate.label()
+            name = candidate.label() if hasattr(candidate, "label") else shortened(repr(candidate))
         if name in named:
             raise UsageError(
                 f"two candidates are called '{name}': leave one out, or give a mapping of names "

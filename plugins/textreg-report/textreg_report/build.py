@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from textreg.errors import UsageError, named_errors
 from textreg.explain import RemovalTable, find_selection, gives_offsets, removal_tables
 from textreg.features.vectorize import Features
-from textreg.model.model import Model
-from textreg.records import Corpus, Floats
+from textreg.model.model import Model, as_model
+from textreg.records import Corpus, Documents, Floats
+from textreg.records.text import as_corpus
 from textreg.terminal import shell_line
 from textreg.training.recipe import fit_command, settings_of
 from textreg.training.running import Progress, Work
@@ -40,10 +42,10 @@ NO_TRAIN = (
 
 def report(  # noqa: PLR0913  # its options are its interface
     model: Model,
-    corpus: Corpus | None = None,
+    corpus: Corpus | tuple[Documents, Sequence[Any]] | None = None,
     *,
-    train: Corpus | None = None,
-    unlabeled: Corpus | None = None,
+    train: Corpus | tuple[Documents, Sequence[Any]] | None = None,
+    unlabeled: Corpus | tuple[Documents, None] | None = None,
     against: Mapping[str, Model] | None = None,
     texts: Sequence[str] = (),
     marked: Sequence[MarkedDocument] = (),
@@ -59,13 +61,13 @@ def report(  # noqa: PLR0913  # its options are its interface
     ----------
     model : Model
         The model.
-    corpus : Corpus, optional
+    corpus : Corpus or (texts, labels), optional
         Labeled documents that the model has not seen. Without them every training document is
         predicted by a fit with the same hyperparameters that has not seen it: see
         ``textreg_report.predictions.refit``.
-    train : Corpus, optional
+    train : Corpus or (texts, labels), optional
         The training documents. Without them the report leaves out what needs them, and says so.
-    unlabeled : Corpus, optional
+    unlabeled : Corpus or (texts, None), optional
         Unlabeled documents that the model's graph was built from.
     against : mapping of str to Model, optional
         Other models by name, such as the last one: the verdict compares them on ``corpus``, and a
@@ -97,8 +99,8 @@ def report(  # noqa: PLR0913  # its options are its interface
     ModelError
         If ``train`` is given and the model does not hold its settings.
     UsageError
-        If neither ``corpus`` nor ``train`` is given, ``against`` is without ``corpus`` or cannot be
-        compared, or ``jobs`` is not a valid number.
+        If ``model`` is no model, neither ``corpus`` nor ``train`` is given, ``against`` is without
+        ``corpus`` or cannot be compared, or ``jobs`` is not a valid number.
 
     Examples
     --------
@@ -109,6 +111,9 @@ def report(  # noqa: PLR0913  # its options are its interface
     >>> page.scores.figures[0]
     Estimate(name='accuracy', value=1.0, low=0.91..., high=1.0)
     """
+    documents = as_model(model).encoder.documents
+    corpus, train = as_corpus(corpus, "corpus", documents), as_corpus(train, "train", documents)
+    unlabeled = as_corpus(unlabeled, "unlabeled", documents)
     if corpus is None and train is None:
         raise UsageError("a report needs documents with labels: give corpus, train or both.")
     if against and corpus is None:
@@ -239,13 +244,9 @@ def _tables(
 def _reproduce(
     model: Model, corpora: Mapping[str, Corpus], command: Sequence[str] | None
 ) -> Section:
-    commands = []
-    if command is not None:
-        commands.append(("this page", shell_line(command)))
-    if words := fit_command(model):
-        commands.append(
-            ("the same weights up to the tolerance, without a search", shell_line(words))
-        )
+    fit = "the same weights up to the tolerance, without a search"
+    named = {"this page": command, fit: fit_command(model)}
+    commands = [(name, shell_line(words)) for name, words in named.items() if words]
     data = [(name, sections.fingerprint(corpus)) for name, corpus in corpora.items()]
     split = None if model.summary is None else model.summary.split
     seed = None if split is None else split.seed
