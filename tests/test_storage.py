@@ -357,6 +357,12 @@ def test_a_name_that_is_too_long(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800b"])
+def test_a_name_that_no_file_can_have(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="no file can be called"):
+        make().save(tmp_path / name)
+
+
 def test_a_newer_format(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     header, _ = content(path)
     # A later version may have changed all the rest.

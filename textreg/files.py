@@ -412,7 +412,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     ModelError
         If the system refuses to write.
     """
-    path = Path(os.path.realpath(path))  # writes the target of a link
+    try:
+        path = Path(os.path.realpath(path))  # writes the target of a link
+    except ValueError:  # a zero byte, or half a character
+        raise UsageError(f"no file can be called {str(path)!r}: choose another.") from None
     # os.path, because pathlib raises where a name is too long or a folder is not readable
     if os.path.exists(path) and not is_regular(path):
         what = "a folder" if os.path.isdir(path) else "not a regular file"
