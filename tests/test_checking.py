@@ -307,6 +307,10 @@ def test_columns_of_a_data_frame() -> None:
     result = textreg.check(frame["text"], frame["label"], columns=frame[["code"]])
     assert "giveaway-columns" in names(result)
     assert result.labels == (("bill", 12), ("post", 12))
+    with pytest.raises(UsageError, match="columns must be a mapping of names to columns, not"):
+        textreg.check(texts, labels, columns=["code"])  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="expected a list of code, got 3"):
+        textreg.check(texts, labels, columns={"code": 3})  # type: ignore[dict-item]
 
 
 TEXTS = st.lists(st.sampled_from(["a b", "a  b", "a b c", "c", "", "É", "E\u0301"]), max_size=12)

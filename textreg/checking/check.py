@@ -35,7 +35,7 @@ from textreg.checking.labels import (
 )
 from textreg.errors import DataError, UsageError
 from textreg.records import Corpus
-from textreg.records.documents import check_documents
+from textreg.records.documents import as_column, check_documents, column_names
 from textreg.records.text import as_corpus, with_labels
 from textreg.tasks import Regression
 from textreg.tasks.base import label_variants
@@ -89,7 +89,7 @@ def check(
     DataError
         If the lengths differ, or an item is not a text.
     UsageError
-        For wrong settings, or documents that are tokens.
+        For wrong settings, columns without names, or documents that are tokens.
 
     Examples
     --------
@@ -153,8 +153,12 @@ def check_corpus(  # noqa: PLR0913  # its options are its interface
         *_unreadable(documents, remedy),
         *text_findings(documents),
         rare_scripts(documents, scripts, script_counts),
-        *_copies(documents, other, rows_of),
+        *copy_findings(documents, rows_of),
     ]
+    if other is not None:
+        findings.append(overlap(documents, rows_of, other))
+    if settings.wants("near-duplicates", "near-overlap"):
+        findings += near_findings(documents, rows_of, other)
     unchecked = list(_unchecked(documents, other))
     if not columns and documents.labels is not None and settings.wants("giveaway-columns"):
         unchecked.append(Unchecked("giveaway-columns", "there are no further columns"))
@@ -190,9 +194,12 @@ def check_corpus(  # noqa: PLR0913  # its options are its interface
     )
 
 
-def _columns(columns: Mapping[str, Sequence[Any]] | None, n: int) -> dict[str, list[Any]]:
+def _columns(columns: Any, n: int) -> dict[str, Sequence[Any]]:
     """Further columns as lists; DataError where one has not a value for each document."""
-    lists = {} if columns is None else {str(name): list(it) for name, it in columns.items()}
+    names = [] if columns is None else column_names(columns)
+    if names is None:
+        raise UsageError(f"columns must be a mapping of names to columns, not {columns!r:.60}.")
+    lists = {str(name): as_column(columns[name], str(name)) for name in names}
     for name, values in lists.items():
         if len(values) != n:
             raise DataError(
@@ -213,16 +220,6 @@ def _unreadable(documents: Documents, remedy: str) -> Iterator[Finding]:
     details = {"reasons": reasons, "remedy": remedy}
     total = len(documents) + len(skipped)
     yield Finding("unreadable-rows", len(skipped), total, examples, what, details)
-
-
-def _copies(
-    documents: Documents, other: Documents | None, rows_of: dict[str, list[int]]
-) -> Iterator[Finding]:
-    yield from copy_findings(documents, rows_of)
-    if other is not None:
-        yield overlap(documents, rows_of, other)
-    if documents.settings.wants("near-duplicates", "near-overlap"):
-        yield from near_findings(documents, rows_of, other)
 
 
 def _unchecked(documents: Documents, other: Documents | None) -> Iterator[Unchecked]:
