@@ -201,3 +201,15 @@ def test_any_table_of_probabilities(of_lists: bool) -> None:
     assert wrong.log_loss == pytest.approx(-np.log(np.finfo(float).eps))
     with pytest.raises(RecordError, match=r"proba has the shape \(2,\), but must have 2 dim"):
         evaluate(y, y, LABELS[:2], np.array([0.2, 0.6]))
+    with pytest.raises(RecordError, match=r"proba\[1, 0\] is nan"):
+        evaluate(y, y, LABELS[:2], [[0.2, 0.8], [np.nan, 0.4]])
+
+
+@pytest.mark.parametrize("of_lists", [False, True])
+@pytest.mark.parametrize(("labels", "columns"), [(["neg", "pos"], 3), (["neg", "pos", "pos"], 2)])
+def test_labels_are_different_names_of_columns(
+    of_lists: bool, labels: list[str], columns: int
+) -> None:
+    y: Any = [["pos"], ["neg"]] if of_lists else ["pos", "neg"]
+    with pytest.raises(UsageError, match="different names, one for each column of proba"):
+        evaluate(y, y, labels, np.full((2, columns), 0.5))

@@ -279,7 +279,9 @@ def test_the_command_says_so(tmp_path: Path, cli: Cli) -> None:
 
 def test_passages_in_python() -> None:
     texts = ["good plot", "bad plot", "a good end"]
-    given = [["good", (5, 9)], np.array([[0, 3]]), "good"]
+    given = [["good", (np.int64(5), 9)], np.array([[0, 3]]), "good"]
+    arrays = [["good", np.array([5, 9])], [np.array([0, 3])], "good"]
+    assert Corpus(texts, evidence_of=arrays).evidence_of == [[(0, 4), (5, 9)], [(0, 3)], [(2, 6)]]
     kept = Corpus(texts, labels=["p", "n", "p"], evidence_of=given).evidence_of
     assert kept == [[(0, 4), (5, 9)], [(0, 3)], [(2, 6)]]
     assert Corpus(texts, evidence_of=[None, [], ""]).evidence_of == [[], [], []]

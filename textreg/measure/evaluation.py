@@ -15,7 +15,7 @@ from textreg.errors import DataError, DataWarning, UsageError, did_you_mean, fir
 from textreg.measure.decisions import Selective, plain
 from textreg.measure.metrics import measure_numbers, wilson
 from textreg.records import Bools, Corpus, Floats, Int64s
-from textreg.records.arrays import as_array
+from textreg.records.arrays import as_finite
 from textreg.records.documents import as_column, is_missing, label_name
 from textreg.records.text import LISTS
 from textreg.terminal import Displayed, Table, measures
@@ -401,8 +401,7 @@ def evaluate_numbers(
         )
     if not len(y):
         raise DataError("There are no documents to evaluate: give a file with labeled rows.")
-    mae = float(np.mean(np.abs(y - z)))
-    return RegressionEvaluation(len(y), **measure_numbers(z, y), mae=mae)
+    return RegressionEvaluation(len(y), **measure_numbers(z, y), mae=float(np.mean(np.abs(y - z))))
 
 
 def evaluate(
@@ -443,7 +442,7 @@ def evaluate(
         If there is nothing to measure, a document has no label, or none has one of ``labels``; or
         some have lists of labels, and others one label.
     UsageError
-        If the lengths disagree.
+        If the lengths disagree, or ``labels`` are not different names for the columns of ``proba``.
 
     Warns
     -----
@@ -467,7 +466,9 @@ def evaluate(
     if not len(labels_true):
         raise DataError("There are no documents to evaluate: give a file with labeled rows.")
     if proba is not None:
-        proba = as_array("proba", proba, np.float64, (len(labels_true), None))
+        proba = as_finite("proba", proba, (len(labels_true), None))
+    if len({*labels}) < len(labels) or (proba is not None and proba.shape[1] > len(labels)):
+        raise UsageError("labels must be different names, one for each column of proba at least.")
     if any(isinstance(it, LISTS) for it in labels_pred):
         # A corpus checks them; one list more, which is left out, tells it that they are lists.
         n, both = len(labels_true), (labels_true, labels_pred)
@@ -475,7 +476,6 @@ def evaluate(
         return evaluate_lists(lists[0][:n], lists[1][:n], labels, proba)
     y, unknown = coded(labels_true, labels, where)
     warn_of_unknown(labels_true, labels, where)
-    known = y < (len(labels) if proba is None else proba.shape[1])
     code_of = {label: code for code, label in enumerate(labels)}
     if invalid := [it for it in labels_pred if it not in code_of]:
         raise UsageError(f"labels_pred has '{invalid[0]}', which is none of labels: name it there.")
@@ -484,7 +484,7 @@ def evaluate(
     confusion = np.bincount(k * y + predicted, minlength=k * k).reshape(k, k)
     hits, support, counted = confusion.diagonal(), confusion.sum(axis=1), confusion.sum(axis=0)
     log_loss = None
-    if proba is not None and known.any():
+    if proba is not None and (known := y < proba.shape[1]).any():
         log_loss = float(-np.log(np.maximum(proba[known, y[known]], LEAST)).mean())
     right = int(hits.sum())
     return Evaluation(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textreg._core.arrays import Floats, Int32s, Int64s
-from textreg.errors import DataError, RecordError, UsageError, first_few, shortened
+from textreg.errors import DataError, RecordError, UsageError, first_few, named_errors, shortened
 from textreg.records.arrays import as_array, check_weights, offsets, offsets_of, take_rows
 from textreg.records.documents import (
     Documents,
@@ -280,23 +280,30 @@ def as_json(value: Any) -> str:
     return shortened(json.dumps(value, default=str))
 
 
+def plain(value: Any, depth: int = 2) -> Any:
+    """A value, or lists of such down to a depth, without the types of NumPy."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    listed = depth > 0 and isinstance(value, (list, tuple))
+    return [plain(each, depth - 1) for each in value] if listed else value
+
+
 def spans_of(marks: Any, text: str, place: str = "") -> list[tuple[int, int]]:
     """Where the marked passages of a text begin and end.
 
     marks: pairs of offsets, or the passages themselves; one may stand without a list, and nothing
     is none. place: where they stand, for messages. DataError if they are not in the text.
     """
-    if hasattr(marks, "tolist"):  # an array of pairs
-        marks = marks.tolist()
+    marks = plain(marks)
     if is_missing(marks) or marks in ("", [""]):
         return []
     spans = []
-    for passage in marks if isinstance(marks, (list, tuple)) else [marks]:
+    for passage in marks if isinstance(marks, list) else [marks]:
         if isinstance(passage, str):
             start = text.find(passage)
             span, wrong = (start, start + len(passage)), "is not in its text, letter by letter"
         else:
-            pair = isinstance(passage, (list, tuple)) and list(map(type, passage)) == [int, int]
+            pair = isinstance(passage, list) and list(map(type, passage)) == [int, int]
             span = (passage[0], passage[1]) if pair else (0, 0)
             wrong = f"is no passage of its {len(text):,} characters"
         if not 0 <= span[0] < span[1] <= len(text):
@@ -437,10 +444,8 @@ class Corpus:
         text = self.texts[row]
         if not isinstance(text, str) or isinstance(text, FieldedText):
             return marks  # tokens and fields have no passages, as is said later
-        try:
+        with named_errors(self.where(row)):
             return spans_of(marks, text)
-        except DataError as error:
-            raise DataError(f"{self.where(row)}: {error}") from None
 
     def _named(self, labels: Sequence[Any]) -> list[Any]:
         """Labels as names, or as lists of names; DataError if one is missing."""
@@ -468,8 +473,7 @@ class Corpus:
                     f"list of labels: write a list here too, such as [{label!r:.60}]."
                 )
             names = list(map(label_name, label))
-            wrong = [name for name in names if not (isinstance(name, str) and name)]
-            if wrong:
+            if wrong := [name for name in names if not (isinstance(name, str) and name)]:
                 raise DataError(
                     f"{self.where(at)}: the list of labels holds {wrong[0]!r:.60}, and labels are "
                     "texts: correct it."

@@ -112,6 +112,8 @@ def test_the_values_of_columns() -> None:
     assert found.passages.tolist() == row["evidence"]
     assert found.sentences is not None
     assert found.sentences.tolist() == [[0, 4], [4, 9]]
+    for pairs in (np.array([[0, 4]]), [np.array([0, 4])], [(np.int64(0), np.int32(4))]):
+        assert MarkedDocument.of("good", pairs).passages.tolist() == [[0, 4]]
     for empty in (None, "", " ", [], "[]"):
         none = MarkedDocument.of_row("good", {"evidence": empty}, "evidence", None, "a.csv:2")
         assert none.passages.shape == (0, 2)

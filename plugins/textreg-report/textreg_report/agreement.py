@@ -20,6 +20,7 @@ from textreg.explain.contributions import BATCH, explained_batch
 from textreg.explain.evidence import Occurrences
 from textreg.model.model import Model
 from textreg.records import Bools, Floats, Int64s
+from textreg.records.text import plain
 from textreg_report.significance import RESAMPLES, resampled
 
 
@@ -91,8 +92,8 @@ def _spans(value: Any, length: int, place: str) -> Int64s:
             value = json.loads(value) if value.strip() else []
         except (ValueError, RecursionError):
             wrong = [value]
-    pairs = [] if value is None else value
-    if not isinstance(pairs, Sequence) or isinstance(pairs, str):
+    pairs = [] if value is None else plain(value)
+    if not isinstance(pairs, list):
         wrong = [pairs]
     for pair in wrong or [pair for pair in pairs if not _is_pair(pair)]:
         shown = shortened(pair if isinstance(pair, str) else json.dumps(pair, default=str))
@@ -113,8 +114,7 @@ def _spans(value: Any, length: int, place: str) -> Int64s:
 
 
 def _is_pair(value: Any) -> bool:
-    is_list = isinstance(value, Sequence) and len(value) == 2
-    return is_list and all(isinstance(at, int) and not isinstance(at, bool) for at in value)
+    return isinstance(value, list) and list(map(type, value)) == [int, int]
 
 
 # Intersection over union from which on a predicted passage counts as found.
