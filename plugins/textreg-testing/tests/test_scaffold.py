@@ -234,7 +234,7 @@ def test_an_empty_folder_is_taken_and_json_told(tmp_path: Path, cli: Cli) -> Non
         ("regularizer", "", "small letters and digits"),
         ("regularizer", "../mine", "small letters and digits"),
         ("regularizer", "textreg-mine", "leave out 'textreg-'"),
-        ("regularizer", "lasso", "there is a regularizer called 'lasso' already, of textreg"),
+        ("regularizer", "lasso", "another regularizer is called 'lasso' already, that of textreg"),
         ("regularizer", "problem", "would be the class Problem"),
         ("groups", "true", "would be the class True"),
         ("groups", "import-error", "would be the class ImportError"),
@@ -243,7 +243,9 @@ def test_an_empty_folder_is_taken_and_json_told(tmp_path: Path, cli: Cli) -> Non
         ("groups", "größe", "small letters and digits"),
         ("groups", "a/b", "small letters and digits"),
         ("groups", "a\n", "small letters and digits"),
-        ("groups", "sentences", "there is a group builder called 'sentences' already"),
+        ("groups", "sentences", "another group builder is called 'sentences' already"),
+        ("exporter", "json", "another exporter is called 'json' already, that of textreg-export"),
+        ("command", "train", "another command is called 'train' already, that of textreg"),
     ],
 )
 def test_names_that_will_not_do(kind: str, name: str, message: str, tmp_path: Path) -> None:
@@ -296,10 +298,10 @@ def test_templates_are_shipped() -> None:
 def test_templates_that_there_are_not(tmp_path: Path, cli: Cli) -> None:
     done = cli("plugins", "new", "regularizer", "mine", "--template", "sovle", "--into", tmp_path)
     assert done.code == 2
-    assert "has no template 'sovle'. Did you mean 'solve'? There are: penalty, solve" in done.err
+    assert "no regularizer template 'sovle'. Did you mean 'solve'? There are: penalty" in done.err
     done = cli("plugins", "new", "groups", "mine", "--template", "solve", "--into", tmp_path)
     assert done.code == 2
-    assert "has one template only: leave out --template solve" in done.err
+    assert "There are: groups. Leave out --template for the first of them." in done.err
     assert list(tmp_path.iterdir()) == []
 
 

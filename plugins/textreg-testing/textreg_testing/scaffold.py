@@ -16,7 +16,8 @@ from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
-from textreg.errors import UsageError, did_you_mean
+from textreg.cli import COMMANDS
+from textreg.errors import UsageError, alternatives
 from textreg.files import read_toml
 from textreg.hookspecs import HOOK_OF_KIND
 from textreg.interrupts import tidying
@@ -88,10 +89,8 @@ def _template_of(kind: str, template: str) -> str:
     known = TEMPLATES[kind]
     if template and template not in known:
         raise UsageError(
-            f"a {title(kind)} has no template '{template}'.{did_you_mean(template, known)} "
-            f"There are: {', '.join(known)}."
-            if len(known) > 1
-            else f"a {title(kind)} has one template only: leave out --template {template}."
+            f"there is no {title(kind)} template '{template}'.{alternatives(template, known)} "
+            "Leave out --template for the first of them."
         )
     return template or known[0]
 
@@ -132,11 +131,11 @@ def _faults(names: dict[str, str], target: Path) -> Iterator[str]:
         yield f"'{name}' is too long: take {_LONGEST} characters at most."
     if name == "none":
         yield "'none' as an option's value means no part: take another name."
-    taken = [row for row in registry.listing() if (row.kind, row.name) == (kind, name)]
-    if taken:
+    taken = [it.distribution for it in registry.listing() if (it.kind, it.name) == (kind, name)]
+    if taken or (kind == "command" and name in COMMANDS):
         yield (
-            f"there is a {title(kind)} called '{name}' already, of {taken[0].distribution}. Take "
-            f"another name than {', '.join(registry.names(kind))}."
+            f"another {title(kind)} is called '{name}' already, that of "
+            f"{[*taken, 'textreg'][0]}. Take another name than {', '.join(registry.names(kind))}."
         )
     if hasattr(builtins, cls) or keyword.iskeyword(cls) or cls in _used(names):
         yield (
