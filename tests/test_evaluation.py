@@ -64,6 +64,17 @@ def test_log_loss_follows_the_order_of_the_labels() -> None:
     assert result.log_loss == pytest.approx(-(np.log(0.9) + np.log(0.8)) / 2)
 
 
+@pytest.mark.parametrize("of_lists", [False, True])
+def test_a_log_loss_of_zero_has_no_sign(of_lists: bool) -> None:
+    y: Any = [["z"]] if of_lists else ["z"]
+    assert str(evaluate(y, y, ("z", "a"), np.array([[1.0, 0.0]])).log_loss) == "0.0"
+
+
+def test_lists_of_labels_need_a_probability_of_each() -> None:
+    with pytest.raises(RecordError, match=r"proba has the shape \(1, 1\), but must have .*2"):
+        evaluate([["z"]], [["z"]], ("z", "a"), np.array([[1.0]]))
+
+
 def test_log_loss_of_a_single_true_label() -> None:
     result = evaluate(["z"], ["z"], ("z", "a"), np.array([[0.5, 0.5]]))
     assert result.log_loss == pytest.approx(np.log(2))

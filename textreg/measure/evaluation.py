@@ -241,8 +241,8 @@ def evaluate_lists(
     log_loss = scores = None
     if proba is not None:
         known = y_true[:, : len(labels)]
-        true = np.where(known, proba, 1.0 - proba)
-        log_loss = float(-np.log(np.maximum(true, LEAST)).mean())
+        true = np.where(known, as_finite("proba", proba, known.shape), 1.0 - proba)
+        log_loss = float(0.0 - np.log(np.maximum(true, LEAST)).mean())  # no -0.0
         scores = np.hstack([proba, np.full((len(proba), len(unknown)), -1.0)])
     return replace(evaluate_sets(y_true, y_pred, every, scores, log_loss), unknown=unknown)
 
@@ -485,7 +485,7 @@ def evaluate(
     hits, support, counted = confusion.diagonal(), confusion.sum(axis=1), confusion.sum(axis=0)
     log_loss = None
     if proba is not None and (known := y < proba.shape[1]).any():
-        log_loss = float(-np.log(np.maximum(proba[known, y[known]], LEAST)).mean())
+        log_loss = float(0.0 - np.log(np.maximum(proba[known, y[known]], LEAST)).mean())
     right = int(hits.sum())
     return Evaluation(
         documents=len(y),
