@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import textreg
 from textreg.errors import UsageError
-from textreg.explain import Explanation, explain
+from textreg.explain import Explanation, explain, path_sentences, removal_tables
 from textreg.explain.contributions import text_parts
 from textreg.features.encoder import Encoder
 from textreg.features.vectorize import Vectorizer
@@ -168,6 +168,11 @@ def test_refusals() -> None:
         explain(model, "good film")
     with pytest.raises(UsageError, match="must be a Model"):
         explain("model.textreg", TEXTS)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="must be a Model"):
+        path_sentences("model.textreg", TEXTS)  # type: ignore[arg-type]
+    for wrong in (model, [model], {}):
+        with pytest.raises(UsageError, match=r"as in \{'mine': model\}"):
+            removal_tables(wrong, TEXTS)  # type: ignore[arg-type]
 
 
 class Blank(Tokenizer):

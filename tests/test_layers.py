@@ -178,7 +178,7 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 35_593,
+    "textreg": 35_596,
     "textreg/_core": 4_170,
     "textreg/blocks": 636,
     "textreg/builtin": 1_200,
@@ -188,7 +188,7 @@ BUDGETS = {
     "textreg/explain": 1_155,
     "textreg/features": 1_155,
     "textreg/measure": 970,
-    "textreg/model": 1_635,
+    "textreg/model": 1_638,
     "textreg/plugins": 1_302,
     "textreg/reading": 2_287,
     "textreg/records": 2_485,

@@ -151,6 +151,19 @@ def test_probabilities_stay_numbers(size: float) -> None:
     assert several_[0].argmax() == 0
 
 
+def test_scores_may_be_lists_and_must_be_of_the_model() -> None:
+    assert binary().choose([0.5, -0.5]) == binary().choose(np.array([[0.5], [-0.5]]))
+    for model, scores in ((binary(), [0.5, -0.5]), (several(), [[0.1, 0.3, 0.2]])):
+        given = model.probabilities(scores)
+        assert given.tolist() == model.probabilities(np.array(scores)).tolist()
+        for method in (model.choose, model.probabilities, model.log_probabilities):
+            for wrong in (np.zeros((2, 2)), np.zeros((0, 5)), 1.0, [[]]):
+                with pytest.raises(RecordError, match="scores has the shape"):
+                    method(wrong)
+    with pytest.raises(RecordError, match="scores has the shape"):
+        several().choose([0.1, 0.3, 0.2])
+
+
 def test_top_features_speak_for_their_label() -> None:
     assert binary().top_features() == {"neg": [("bad", 2.0)], "pos": [("good", 1.5)]}
     assert several().top_features(1) == {

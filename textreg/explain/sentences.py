@@ -17,7 +17,7 @@ from textreg.explain.contributions import ExplainedBatch, explained_batch, remov
 from textreg.explain.evidence import Occurrences
 from textreg.features.encoder import Encoder, JoinedEncoder, prefixes
 from textreg.files import csv_lines
-from textreg.model.model import Model
+from textreg.model.model import Model, as_model
 from textreg.model.regularization_path import SentencePath
 from textreg.records import Bools, Int64s
 from textreg.records.arrays import row_of
@@ -124,8 +124,8 @@ def removal_tables(
         or has no character offsets; at once for what no text is needed for, and for one text
         instead of a list.
     """
-    if not models:
-        raise UsageError("name at least one model.")
+    if not models or not isinstance(models, Mapping):
+        raise UsageError("name at least one model, as in {'mine': model}.")
     require_alike(models)
     first = next(iter(models.values()))
     if of is not None:
@@ -377,7 +377,7 @@ def path_sentences(model: Model, texts: Iterable[Any]) -> SentencePath:
     >>> path_sentences(model, ["A good day. It is."]).at(model.path.chosen)
     ['A good day.']
     """
-    path = model.path
+    path = as_model(model).path
     if path is None:
         raise UsageError(
             "the model has no regularization path: train it with path=True (--path), which keeps "

@@ -15,7 +15,7 @@ from textreg._core.blocks import block_dots
 from textreg.errors import UsageError, first_few
 from textreg.files import needed
 from textreg.measure.decisions import Calibration
-from textreg.records.arrays import as_whole, dense_rows, used_columns
+from textreg.records.arrays import as_array, as_whole, dense_rows, used_columns
 from textreg.records.documents import check_texts
 from textreg.tasks import Task
 from textreg.terminal import Displayed, Table, visible
@@ -299,7 +299,7 @@ class Model(Displayed):
 
         Parameters
         ----------
-        scores : ndarray
+        scores : array-like
             From :meth:`decision_function`.
 
         Returns
@@ -313,7 +313,7 @@ class Model(Displayed):
 
         Parameters
         ----------
-        scores : ndarray
+        scores : array-like
             From :meth:`decision_function`.
 
         Returns
@@ -322,7 +322,7 @@ class Model(Displayed):
             Indices into :attr:`labels` (n,), an indicator matrix (n, labels) where a document may
             have several labels, or numbers (n,).
         """
-        return self.task.decide(scores, self.thresholds)
+        return self.task.decide(self._table(scores), self.thresholds)
 
     def probabilities(self, scores: Floats) -> Floats:
         """Probabilities (n, labels) of scores of :meth:`decision_function`.
@@ -334,7 +334,7 @@ class Model(Displayed):
 
         Parameters
         ----------
-        scores : ndarray
+        scores : array-like
             From :meth:`decision_function`.
 
         Returns
@@ -346,21 +346,26 @@ class Model(Displayed):
         UsageError
             If the loss does not give probabilities.
         """
-        return self.task.probabilities(scores, self.calibration)
+        return self.task.probabilities(self._table(scores), self.calibration)
 
     def log_probabilities(self, scores: Floats) -> Floats:
         """Natural logarithms of :meth:`probabilities`, accurate even if those are close to 0.
 
         Parameters
         ----------
-        scores : ndarray
+        scores : array-like
             From :meth:`decision_function`.
 
         Returns
         -------
         ndarray of shape (n, labels)
         """
-        return self.task.log_probabilities(scores, self.calibration)
+        return self.task.log_probabilities(self._table(scores), self.calibration)
+
+    def _table(self, scores: Any) -> Floats:
+        """Scores, in lists as well, as a table (n, k); RecordError for any other shape."""
+        table = self.task.as_table(np.asarray(scores))
+        return as_array("scores", table, np.float64, (None, len(self.intercepts)))
 
     def top_features(self, n: int = 10) -> dict[str, list[tuple[str, float]]]:
         """The features with the largest weights for each label, the largest first.

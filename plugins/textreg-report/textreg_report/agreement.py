@@ -18,7 +18,7 @@ import numpy as np
 from textreg.errors import DataError, RecordError, UsageError, shortened
 from textreg.explain.contributions import BATCH, explained_batch
 from textreg.explain.evidence import Occurrences
-from textreg.model.model import Model
+from textreg.model.model import Model, as_model
 from textreg.records import Bools, Floats, Int64s
 from textreg.records.text import plain
 from textreg_report.significance import RESAMPLES, resampled
@@ -530,7 +530,7 @@ def rationale_scores(
     ----------
     deyoung2020
     """
-    if model.task.multilabel and of is None:
+    if as_model(model).task.multilabel and of is None:
         raise UsageError(
             "the documents of the model may have several labels: say which one the marked passages "
             "are evidence for, with of (--of LABEL)."
