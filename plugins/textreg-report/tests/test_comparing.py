@@ -732,6 +732,7 @@ def test_command_with_models_and_files(cli: Cli, demo: Path, tmp_path: Path) -> 
         (("DEMO", "--reg", "lasso,none", "--select", "1se"), "none: all parameters of none are"),
         (("DEMO", "--reg", "lasso,none", "--budget", "soon"), "lasso: the budget must be a time"),
         (("missing.csv", "--reg", "lasso,none"), "missing.csv"),
+        (("OWN", "--test", "OWN", "--reg", "lasso,none"), "test.jsonl is named twice, so its"),
         (("DEMO", "--reg", "lasso,none", "--cv", "3", "--holdout", "0.2"), "holdout and cv both"),
     ],
 )
@@ -747,7 +748,8 @@ def test_command_refuses(
     if "MODEL" in arguments:
         run = cli("train", demo / "train.jsonl", "--reg", "none", "-o", "MODEL", "--quiet")
         assert run.code == 0
-    result = cli("compare", *[str(demo) if it == "DEMO" else it for it in arguments])
+    named = {"DEMO": str(demo), "OWN": str(demo / "test.jsonl")}
+    result = cli("compare", *[named.get(it, it) for it in arguments])
     assert (result.code, result.out) == (2, "")
     assert words in result.err
     assert result.err.count("\n") == 1

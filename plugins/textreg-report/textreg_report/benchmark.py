@@ -19,6 +19,7 @@ from textreg.kinds import Regularizer
 from textreg.measure.evaluation import Evaluation, MultilabelEvaluation, indicators
 from textreg.model.model import Model
 from textreg.reading.corpus import read_corpus
+from textreg.reading.source import listed
 from textreg.records import Corpus, Documents
 from textreg.records.text import as_corpus
 from textreg.structure.shuffling import shadow_of
@@ -92,7 +93,7 @@ class Benchmark:
         Raises
         ------
         UsageError, DataError
-            If a file cannot be read, or a folder has two files of one kind.
+            If a file cannot be read or is named twice, or a folder has two files of one kind.
         """
         name = Path(os.path.abspath(path)).name.partition(".")[0] or path
         files = {"train": path, "test": test, "dev": dev}
@@ -105,11 +106,9 @@ class Benchmark:
                     )
                 files["train"] = None
                 files = {part: it or next(iter(parts[part]), None) for part, it in files.items()}
-        corpora = {
-            part: None if file is None else read_corpus(file, **reading)
-            for part, file in files.items()
-        }
-        return cls(name, **corpora)
+        given = {part: file for part, file in files.items() if file is not None}
+        listed(list(given.values()))  # refuses a file that is named twice
+        return cls(name, **{part: read_corpus(file, **reading) for part, file in given.items()})
 
 
 @dataclass(frozen=True)
