@@ -582,7 +582,7 @@ def test_rows_that_cannot_be_used_are_left_out_on_request(cli: Cli, tmp_path: Pa
     result = cli("train", path, "-o", model, "--on-error", "skip")
     assert result.code == 0
     assert "20 documents" in result.out
-    assert "1 rows skipped" in result.out
+    assert "1 row skipped" in result.out
     assert result.err == told
     counted = cli("train", path, "-o", model, "--on-error", "skip", "--json")
     assert json.loads(counted.out)["skipped"] == 1

@@ -18,10 +18,21 @@ from pages import Page
 import textreg
 from textreg.cli import main
 from textreg.measure.evaluation import evaluate_numbers, evaluate_sets
-from textreg.terminal import MOST_ROWS, Displayed, json_line, single_line, visible
+from textreg.terminal import MOST_ROWS, Displayed, counted, json_line, single_line, visible
 
 HOSTILE = "\x1b[31mRED\x07\x9b2J\u202e<script>alert(1)</script>"
 ACTS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def test_one_document_is_no_documents() -> None:
+    line = textreg.evaluate(["a"], ["a"], ["a", "b"]).headline()
+    assert line.startswith("1 document; accuracy")
+    assert [counted(number, "row") for number in (0, 1, 2, 1000)] == [
+        "0 rows",
+        "1 row",
+        "2 rows",
+        "1,000 rows",
+    ]
 
 
 def test_json_keeps_what_it_escapes() -> None:

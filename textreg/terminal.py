@@ -98,6 +98,11 @@ def _quoted(word: str) -> str:
     return f"$'{''.join(parts)}'"
 
 
+def counted(number: int, what: str) -> str:
+    """A number of things, such as ``1 document`` and ``2 documents``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def cell(value: Any) -> str:
     """A value in a table, on one line."""
     if isinstance(value, float):

@@ -20,7 +20,7 @@ from textreg.jobs import check_jobs
 from textreg.params import Parametrized, param
 from textreg.records import Corpus, Int64s, Tokens
 from textreg.tasks import TASKS
-from textreg.terminal import Displayed, Table
+from textreg.terminal import Displayed, Table, counted
 from textreg.text import WordRules, scan_words
 
 # How bad a finding is: it makes a model or its measured accuracy wrong; it costs accuracy, or
@@ -277,7 +277,7 @@ class CheckResult(Displayed):
     def headline(self) -> str:
         """The names of the findings."""
         names = ", ".join(finding.name for finding in self.findings)
-        return f"{self.documents:,} documents; {names or 'nothing found'}"
+        return f"{counted(self.documents, 'document')}; {names or 'nothing found'}"
 
     def tables(self) -> list[Table]:
         """A row for each finding, and for each reason why something was not looked for."""

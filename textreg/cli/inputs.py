@@ -22,7 +22,7 @@ from textreg.reading.source import MAX_SKIPPED
 from textreg.records import Corpus
 from textreg.records.documents import Field, StoredTexts, as_fields, fielded
 from textreg.tasks import Task
-from textreg.terminal import shell_line
+from textreg.terminal import counted, shell_line
 from textreg.training.recipe import items_of, words_of
 
 if TYPE_CHECKING:
@@ -509,7 +509,7 @@ def describe(files: Sequence[str], corpus: Corpus) -> None:
     """Print what was read from where, and which columns were guessed."""
     line = described(title_of(files), len(corpus), corpus.columns)
     if len(corpus.skipped):
-        line += f"; {len(corpus.skipped):,} rows skipped"
+        line += f"; {counted(len(corpus.skipped), 'row')} skipped"
     click.echo(line)
 
 
@@ -521,4 +521,4 @@ def title_of(files: Sequence[str]) -> str:
 def described(title: str, documents: int, columns: Mapping[str, str]) -> str:
     """What was read, and its format and columns, on one line."""
     read = ", ".join(f"{role} = {what}" for role, what in columns.items())
-    return f"{title}: {documents:,} documents{f'; {read}' if read else ''}"
+    return f"{title}: {counted(documents, 'document')}{f'; {read}' if read else ''}"

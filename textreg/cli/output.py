@@ -14,7 +14,7 @@ import click
 
 from textreg.errors import UsageError, first_few
 from textreg.files import is_regular
-from textreg.terminal import cell, json_line, single_line
+from textreg.terminal import cell, counted, json_line, single_line
 
 if TYPE_CHECKING:
     from textreg.model.summary import MarksSummary, ShiftSummary, UpdateSummary, VectorsSummary
@@ -136,7 +136,7 @@ def shift_text(shift: ShiftSummary) -> str:
 
 def added_text(update: UpdateSummary) -> str:
     """What an update added, and when."""
-    parts = [f"{update.date}: {update.documents:,} documents"]
+    parts = [f"{update.date}: {counted(update.documents, 'document')}"]
     if update.labels:
         parts.append(f"labels {first_few(list(map(single_line, update.labels)), MAX_LABELS)}")
     parts.append(f"{update.added:+,} features to {update.features:,}")

@@ -23,7 +23,7 @@ from textreg.model import summary as summaries
 from textreg.model.model import Model
 from textreg.reading.source import listed
 from textreg.tasks import TASKS, Task
-from textreg.terminal import measures, shell_line, single_line
+from textreg.terminal import counted, measures, shell_line, single_line
 from textreg.training import recipe, space
 from textreg.training.settings import TrainingSettings, declared_settings
 from textreg.training.update import as_date, holds_out, update_corpus
@@ -400,7 +400,7 @@ def _fit_lines(
     end = "converged" if summary.converged else "NOT converged"
     yield (
         f"model: {summary.nonzero:,} features ({_share(summary)}) from "
-        f"{summary.documents:,} documents, {bound}, {end} ({seconds['fit']:.1f} s)"
+        f"{counted(summary.documents, 'document')}, {bound}, {end} ({seconds['fit']:.1f} s)"
     )
     if (selected := summary.selected) is not None:
         yield f"selected: {selected}"

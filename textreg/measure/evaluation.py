@@ -18,7 +18,7 @@ from textreg.records import Bools, Corpus, Floats, Int64s
 from textreg.records.arrays import as_finite
 from textreg.records.documents import as_column, is_missing, label_name
 from textreg.records.text import LISTS
-from textreg.terminal import Displayed, Table, measures
+from textreg.terminal import Displayed, Table, counted, measures
 
 #: Bootstrap samples of documents for the intervals of F1.
 RESAMPLES = 1000
@@ -100,7 +100,7 @@ class _Measured(Displayed):
 
     def headline(self) -> str:
         """The metrics."""
-        return f"{self.documents:,} documents; {measures(self.to_dict())}"
+        return f"{counted(self.documents, 'document')}; {measures(self.to_dict())}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,7 +11,7 @@ from textreg.errors import RecordError, first_few
 from textreg.model import json_records
 from textreg.model.json_records import INLINE
 from textreg.plugins import registry
-from textreg.terminal import MOST_ROWS, Displayed, Table, cell, measures
+from textreg.terminal import MOST_ROWS, Displayed, Table, cell, counted, measures
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -658,7 +658,7 @@ class TrainingSummary(Displayed):
         values = [f"{name} {value:.4g}" for name, value in params if isinstance(value, float)]
         return (
             f"{self.task} by {' '.join([self.reg.name, *values])}, {self.loss} loss; "
-            f"{self.nonzero:,} of {self.features:,} features, {self.documents:,} documents"
+            f"{self.nonzero:,} of {self.features:,} features, {counted(self.documents, 'document')}"
         )
 
     def tables(self) -> list[Table]:

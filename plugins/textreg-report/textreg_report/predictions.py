@@ -20,6 +20,7 @@ from textreg.records import Bools, Corpus, Floats, Int64s, MultiSolution
 from textreg.records.text import find_names
 from textreg.structure.shuffling import shadow_of
 from textreg.tasks import Multilabel, Task
+from textreg.terminal import counted
 from textreg.training.fit import fit_rows
 from textreg.training.prepare import SEARCH_TOL, Prepared, prepare, read_training
 from textreg.training.running import ALONE, Run, Work
@@ -264,7 +265,7 @@ def predict_on(model: Model, corpus: Corpus) -> Predictions:
     """The model's own predictions; DataError if no document has a label that it has."""
     model_of = np.zeros(len(corpus), dtype=np.int64)
     names = first_few([os.path.basename(source) for source in corpus.sources], 3)
-    how = f"the {len(corpus):,} documents of {names or 'a corpus of their own'}"
+    how = f"the {counted(len(corpus), 'document')} of {names or 'a corpus of their own'}"
     scores = model.decision_function(corpus.texts)
     predictions = Predictions(corpus, scores, [model], model_of, how)
     _ = predictions.y_true  # check labels now, before minutes of fits
