@@ -171,7 +171,7 @@ def compare(name: str, data: Path, on: str, options: Sequence[str]) -> Result:
     setting = " ".join(f"{k}={v:.2g}" for k, v in chosen.items() if isinstance(v, float))
     row = (
         *(name, f"{len(model.labels)}", figures[0], f"{their_seconds:.1f}", figures[1]),
-        *(f"{seconds:.1f}", f"{size / 1024:,.0f}", apart, f"{np.count_nonzero(model.weights):,}"),
+        *(f"{seconds:.1f}", f"{size / 1000:,.0f}", apart, f"{np.count_nonzero(model.weights):,}"),
         setting,
     )
     return Result(*means, row)

@@ -33,7 +33,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "elastic": {"reg": "elastic"},
     "ridge": {"reg": "ridge"},
 }
-HEAD = ("corpus", "--reg", "--multiclass", "right", "weights", "features", "KB", "cpu", "setting")
+HEAD = ("corpus", "--reg", "--multiclass", "right", "weights", "features", "KiB", "cpu", "setting")
 
 
 def read(path: Path) -> list[tuple[str, str]]:
