@@ -461,8 +461,8 @@ def coded(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
         classes, codes = np.unique(labels, return_inverse=True)
     except (TypeError, ValueError) as error:
         message = f"y cannot be used: {error}"
-        if "'<' not supported" in message:
-            message = "the labels in y have no common order: convert them to strings."
+        if "'<' not supported" in message or "label type: unknown" in message:  # of objects
+            message = "the labels in y have no common order or type: make them strings or integers."
         raise DataError(message) from error
     return classes, codes
 
