@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -12,7 +13,10 @@ from hypothesis import strategies as st
 import textreg
 from textreg.explain import explain
 from textreg.explain.contributions import explained_batch
+from textreg.features.encoder import Encoder
+from textreg.features.vectorize import Vectorizer
 from textreg.model.model import Model
+from textreg.tasks import classification
 
 TEXTS = [
     "A good film. The plot is bad; good actors! Never dull.",
@@ -90,6 +94,19 @@ def test_tokens_of_texts_without_sentences_are_in_none() -> None:
     evidence = explained_batch(MODELS["words"], ["!! ??", "A good film. Good."]).evidence()
     assert evidence.sentence.tolist() == [-1, -1, 0, 0, 0, 1]
     assert evidence.sentence_ptr.tolist() == [0, 0, 2]
+
+
+def test_an_explanation_takes_the_memory_of_its_text() -> None:
+    names, labels = [f"w{at:04}" for at in range(2_000)], [f"l{at:03}" for at in range(200)]
+    encoder = Encoder(textreg.tokenizer("words"), Vectorizer(weighting="count"), names)
+    model = Model(classification(labels), encoder, np.ones((200, 2_000)), np.zeros(200))
+    model.explain("w0001 w0002")  # what is made once
+    tracemalloc.start()
+    try:
+        model.explain("w0001 w0002")
+        assert tracemalloc.get_traced_memory()[1] < 500_000  # a table of all weights takes 3.2 MB
+    finally:
+        tracemalloc.stop()
 
 
 def test_only_support_is_evidence() -> None:

@@ -378,17 +378,20 @@ def _part_without(part: Part, occurrences: Occurrences, weights: Floats) -> Floa
         rows = count_rows(part.features)
         encoder.weigh(rows, part.words)
         change = change._replace(before=rows.data)
-    weights = _over_vocabulary(encoder, weights)
-    scale = np.ones(len(home))
-    idf = np.ones(weights.shape[1]) if encoder.idf is None else encoder.idf
-    weights = weights * idf
+    scale, features = np.ones(len(home)), change.feature
+    # Of the features that occur alone: a table of all of them, by labels, may be large.
+    idf = np.ones(len(features)) if encoder.idf is None else encoder.idf[features]
+    columns = features if encoder.columns is None else encoder.column_of[features]
+    weighty = columns >= 0  # others count for the norm of a row
     if weighting.norm == "features":
         scale = _lengths(change, *_weighted(change, idf), home)
     elif weighting.norm == "ngrams":
         ids, sentence, size = _every_gram(part)
         all_grams = _changes(*_recut(ids, sentence, len(home)), document_ptr, size, weighting)
         scale = _lengths(all_grams, all_grams.before, all_grams.after, home)
-    return np.stack([change.without(*_weighted(change, w), home) / scale for w in weights])
+    every = np.zeros((len(weights), len(features)))
+    every[:, weighty] = weights[:, columns[weighty]] * idf[weighty]
+    return np.stack([change.without(*_weighted(change, own), home) / scale for own in every])
 
 
 def _recut(ids: Int32s, sentence: Int64s, n_sentences: int) -> tuple[Int32s, Int64s]:
@@ -399,8 +402,8 @@ def _recut(ids: Int32s, sentence: Int64s, n_sentences: int) -> tuple[Int32s, Int
 
 
 def _weighted(change: _Change, by: Floats) -> tuple[Floats, Floats]:
-    """Values before and after the change, multiplied by the entry of ``by`` for their feature."""
-    return change.before * by[change.feature], change.after * by[change.feature[change.entry]]
+    """Values before and after the change, multiplied by what ``by`` has for each feature."""
+    return change.before * by, change.after * by[change.entry]
 
 
 def _lengths(change: _Change, before: Floats, after: Floats, home: Int64s) -> Floats:
@@ -428,15 +431,6 @@ def _changes(
         entry=entry,
         after=weighting.values(counts[entry] - sentence_counts),
     )
-
-
-def _over_vocabulary(encoder: Encoder, weights: Floats) -> Floats:
-    """Weights over all features that the norm of a row needs; 0 for those without a weight."""
-    if encoder.columns is None:
-        return weights
-    wide = np.zeros((len(weights), len(encoder.vocabulary)))
-    wide[:, encoder.columns] = weights
-    return wide
 
 
 def _every_gram(part: Part) -> tuple[Int32s, Int64s, int]:
