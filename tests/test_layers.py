@@ -178,11 +178,11 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 35_594,
+    "textreg": 35_595,
     "textreg/_core": 4_170,
     "textreg/blocks": 636,
     "textreg/builtin": 1_200,
-    "textreg/checking": 1_040,
+    "textreg/checking": 1_041,
     "textreg/cli": 3_413,
     "textreg/estimators": 865,
     "textreg/explain": 1_151,

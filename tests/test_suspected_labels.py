@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -74,6 +76,22 @@ def test_several_labels() -> None:
     shown = {one.where: one.detail for one in details.examples}
     assert "hardly bill" in shown["document 6"]
     assert "rather also post" in shown["document 4"]
+
+
+def test_no_table_of_all_weights_is_made() -> None:
+    labels = [f"l{at % 100}" for at in range(500)]
+    texts = [
+        " ".join([label, *(f"w{at}x{n}" for n in range(40))]) for at, label in enumerate(labels)
+    ]
+    corpus = Corpus(texts, labels)
+    documents = Documents(corpus, CheckSettings())
+    tracemalloc.start()
+    try:
+        assert out_of_sample(documents, same_texts(texts)) is not None
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 32_000_000  # weights of 100 labels and 20,000 words take 16 MB, and a copy 16
 
 
 def test_what_cannot_be_judged_is_said() -> None:

@@ -19,7 +19,7 @@ from textreg.measure.evaluation import suspects
 from textreg.records import Corpus, Floats, Int64s
 from textreg.tasks import TASKS, Classification, Multilabel, Target
 from textreg.tasks.base import label_variants, several_labels, sounds_like_ids, variants_told
-from textreg.training.fit import fit_rows
+from textreg.training.fit import Scores, fit_rows
 from textreg.training.prepare import prepare
 from textreg.training.running import Progress, Work
 from textreg.training.settings import TrainingSettings
@@ -243,8 +243,9 @@ def _held_out(corpus: Corpus, target: Target, text_of: Int64s, work: Work) -> Fl
         if work.progress is not None:
             work.progress("labels", number, FOLDS)
         fold = data.fold(split)
-        fitted, _ = fit_rows(settings.reg, fold, None, alone)
-        scores[split.held] = fold.X_held @ fitted.w.T + fitted.b
+        kept = Scores([fold.X_held], rows)  # a table of all weights may be large
+        fitted, _ = fit_rows(settings.reg, fold, None, alone, keep=kept)
+        scores[split.held] = kept.scores[0] + fitted.b
     return target.task.probabilities(target.task.as_scores(scores))
 
 
