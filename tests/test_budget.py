@@ -187,7 +187,10 @@ def test_time_that_the_final_fit_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     fold = SimpleNamespace(rows=[0, 1, 2])
     splits = [Split(np.arange(50), np.arange(50, 100)), Split(np.arange(80), np.arange(80, 100))]
     data = SimpleNamespace(
-        rows=SimpleNamespace(shape=(100, 7)), folds=[fold], seconds=0.5, splits=splits
+        rows=SimpleNamespace(shape=(100, 7)),
+        folds=[fold],
+        timed_folds=([fold], 0.5),
+        splits=splits,
     )
     learns = [True]
     documents = SimpleNamespace(

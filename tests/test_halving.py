@@ -21,7 +21,7 @@ from textreg.records import Problem
 from textreg.tasks import Target
 from textreg.tasks.classification import Binary
 from textreg.tasks.multilabel import Multilabel
-from textreg.training import search, trials
+from textreg.training import prepare, search, trials
 from textreg.training.prepare import Prepared
 from textreg.training.search import confirmed, drawn, promising
 from textreg.training.space import BEST
@@ -55,7 +55,7 @@ def fits(monkeypatch: pytest.MonkeyPatch) -> dict[int, list[Regularizer]]:
 
     def noted(chunk: Any, *rest: Any) -> Any:
         fold, _, settings, _ = chunk
-        some = found.setdefault(fold.problem.design.shape[0], [])
+        some = found.setdefault(np.count_nonzero(fold.problem.sample_weight), [])
         some += [setting for setting in settings if setting not in some]
         return solve(chunk, *rest)
 
@@ -86,10 +86,14 @@ def test_only_the_best_are_fitted_to_all(fits: dict[int, list[Regularizer]]) -> 
 
 
 @pytest.mark.usefixtures("few")
-@pytest.mark.parametrize("options", [{"reg": "ridge"}, {"intercept": "left-out"}])
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [({"reg": "ridge"}, [60, 300]), ({"intercept": "left-out"}, [60, 270, 300])],
+)
 def test_matrices_are_gone_before_larger_ones_are_made(
-    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    options: dict[str, Any], expected: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Groups are those of the fitted documents; without any, one matrix serves two fits."""
     made, sizes = list[weakref.ref[Any]](), list[int]()
     problem = Prepared.problem
 
@@ -103,7 +107,7 @@ def test_matrices_are_gone_before_larger_ones_are_made(
 
     monkeypatch.setattr(Prepared, "problem", noted)
     trained(**options)
-    assert sizes == [60, 270, 300]
+    assert sizes == expected
 
 
 class Stage:
@@ -277,3 +281,18 @@ def test_who_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     sets[31:33] = True
     more = Target(Multilabel(("a", "b")), sets)
     assert drawn(more, rows, 1, seed=1).tolist() == [31, 32, 34]
+
+
+def test_a_fold_of_the_matrix_of_all_documents_is_that_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One label: what is held out has the weight 0, and the search measures the same."""
+    how = {"reg": "ridge", "search": "grid", "tol": 1e-9}
+    monkeypatch.setattr(prepare, "SEARCH_TOL", 1e-9)
+    shared = trained(**how)
+    monkeypatch.setattr(Prepared, "shares_matrix", False)
+    alone = trained(**how)
+    assert summary(shared).reg == summary(alone).reg
+    for one, other in zip(summary(shared).search, summary(alone).search, strict=True):
+        assert one.metrics == pytest.approx(other.metrics, rel=1e-4)
+    np.testing.assert_allclose(shared.weights, alone.weights, rtol=1e-4, atol=1e-7)

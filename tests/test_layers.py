@@ -178,7 +178,7 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 35_595,
+    "textreg": 35_599,
     "textreg/_core": 4_170,
     "textreg/blocks": 636,
     "textreg/builtin": 1_200,
@@ -193,15 +193,15 @@ BUDGETS = {
     "textreg/reading": 2_287,
     "textreg/records": 2_485,
     "textreg/solvers": 4_841,
-    "textreg/tasks": 1_294,
-    "textreg/training": 4_313,
-    "plugins": 11_140,
+    "textreg/tasks": 1_293,
+    "textreg/training": 4_317,
+    "plugins": 11_139,
     "plugins/textreg-dask": 577,
     "plugins/textreg-export": 1_365,
     "plugins/textreg-latent": 724,
     "plugins/textreg-papers": 970,
     "plugins/textreg-report": 3_997,
-    "plugins/textreg-testing": 2_884,
+    "plugins/textreg-testing": 2_883,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.
 

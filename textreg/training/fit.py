@@ -160,12 +160,13 @@ def _fit_one(
         first: trials.Problems = data.problems(rows, settings.tol) if data.strength else folds[0]
         problems = replace(first, problem=first.problem.replace(tol=settings.tol))
     else:
+        known = data.whole if data.shares_matrix else None
         if settings.tuning.max_nonzero is None and not settings.path:
             # Nothing needs the folds any more, whose matrices are as large as those to come.
             context.release()
             plain, data, folds = replace(plain), replace(data), []
             release_memory()
-        problems = data.problems(rows, settings.tol)
+        problems = known or data.problems(rows, settings.tol)
     if initial is not None and not any(starts or ()):
         starts = initial(data)
     large = table_bytes((task.n_rows, data.rows.shape[1])) > LARGE and not task.joint

@@ -202,7 +202,7 @@ class Prepared:
             # Plugins may read all arrays of the groups, built-in parts only the merged ones.
             groups = groups.compact() if registry.ours(settings.reg) else groups
         design = self.rows.design(None if len(rows) == self.rows.shape[0] else rows)
-        problem = Problem(
+        return Problem(
             X=design,
             y=self.task.row(self.y[rows], 0),
             sample_weight=self.sample_weight[rows],
@@ -213,9 +213,6 @@ class Prepared:
             max_iter=settings.max_iter,
             fit_intercept=self.fit_intercept,
         )
-        if not (design.full or design.blocks):
-            _ = problem.X_csc  # likewise
-        return problem
 
     def _graph(self, builder: GraphBuilder, rows: NDArray[np.intp], groups: Groups | None) -> Graph:
         """The graph for a fit of some documents."""
@@ -273,23 +270,37 @@ class Prepared:
     @property
     def folds(self) -> list[Fold]:
         """Made when they are first asked for: their matrices are as large as all documents."""
-        return self._timed_folds[0]
-
-    @property
-    def seconds(self) -> float:
-        """How long a fold took to prepare, with its groups and graph."""
-        return self._timed_folds[1]
+        return self.timed_folds[0]
 
     @cached_property
-    def _timed_folds(self) -> tuple[list[Fold], float]:
+    def timed_folds(self) -> tuple[list[Fold], float]:
+        """The folds, and how long one took to prepare, with its groups and graph."""
         began = time.perf_counter()
-        rows = np.flatnonzero(self.task.known(self.y))
-        if len(self.splits) > 1:
-            whole = self.problems(rows, self.settings.tol)
-            folds = [self.without(whole, rows, split) for split in self.splits]
+        if self.shares_matrix:
+            rows = np.flatnonzero(self.task.known(self.y))
+            folds = [self.without(self.whole, rows, split) for split in self.splits]
         else:
             folds = [self.fold(split) for split in self.splits]
         return folds, (time.perf_counter() - began) / max(1, len(folds))
+
+    @property
+    def shares_matrix(self) -> bool:
+        """Whether folds are of the matrix of all documents, where others have the weight 0.
+
+        A single one is if that matrix comes next: it takes longer to make than one weight vector
+        to fit, and many take longer with documents that do not count. It has no groups or links of
+        documents that are held out, as a model of new ones has none of theirs.
+        """
+        if len(self.splits) != 1:
+            return True
+        settings, most = self.settings, 2 * len(self.splits[0].train) > self.rows.shape[0]
+        built = (settings.groups is not None and self.groups is None) or settings.graph is not None
+        return settings.refit and most and self.task.n_rows == 1 and not built
+
+    @cached_property
+    def whole(self) -> Problems:
+        """The fits of all documents that have a label."""
+        return self.problems(np.flatnonzero(self.task.known(self.y)), self.settings.tol)
 
     def without(self, problems: Problems, rows: NDArray[np.intp], split: Split) -> Fold:
         """The fit of those of some documents, ``rows``, that a split has to fit on.

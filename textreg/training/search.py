@@ -713,5 +713,5 @@ def _final_fit_seconds(
         again = len(splits) != len(prepared.splits)
         if again or context.documents.outside is not None:
             rounds += len(splits) * work.rounds(len(prepared.folds[0].rows))
-    fixed = growth * prepared.seconds  # without the documents, which may go before
+    fixed = growth * prepared.timed_folds[1]  # without the documents, which may go before
     return lambda slowest: fixed + rounds * slowest
