@@ -390,7 +390,7 @@ def test_which_documents_are_left_out_once(monkeypatch: pytest.MonkeyPatch) -> N
         y = np.append(np.arange(n) % 2, 2)  # the last one has a label that is not fitted
         splits = [Split(np.arange(1), np.arange(1))] * count
         data: Any = SimpleNamespace(settings=settings, task=task, y=y, splits=splits)
-        given: Any = SimpleNamespace(**{"by": None, "outside": None, **documents})
+        given: Any = SimpleNamespace(**{"by": None, "outside": None, "texts": (), **documents})
         found = prepare.left_out_splits(data, given)
         if len(found) == 5:
             assert sorted(np.concatenate([it.held for it in found]).tolist()) == list(range(n))

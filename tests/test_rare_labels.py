@@ -23,7 +23,7 @@ from textreg_report.benchmark import Benchmark, compare
 
 COUNTS = {"ape": 12, "bee": 12, "cat": 3, "dog": 1, "elk": 1}
 LABELS = [name for name, count in COUNTS.items() for _ in range(count)]
-TEXTS = [f"the {name}s are w{at % 7} here" for at, name in enumerate(LABELS)]
+TEXTS = [f"the {name}s are w{at} here" for at, name in enumerate(LABELS)]
 GIVEN = {"reg": "ridge", "reg_l2": 1e-3, "ngrams": 1}
 LEFT_OUT = r"left out 2 labels with fewer than 2 .*, 2 of 29 documents: 'dog' \(1\), 'elk' \(1\)"
 

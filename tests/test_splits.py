@@ -29,6 +29,8 @@ from textreg.training.splits import (
     group_names,
     holdout,
     left_out,
+    left_out_of,
+    of_texts,
     splits_of,
     time_folds,
     time_holdout,
@@ -125,6 +127,51 @@ def test_a_split_that_leaves_a_class_out_is_refused() -> None:
         time_holdout(codes, "abc", -times, 0.2)
     with pytest.raises(DataError, match="to fit on of part 1 of 4 have none with the label 'c'"):
         time_folds(codes, "abc", times, 4)
+
+
+COPIED = [f"{word} {at}" for word in ("good", "bad") for at in range(40)] * 3
+
+
+@pytest.mark.parametrize("options", [{}, {"holdout": 0.25}, {"cv": 4}, {"dev": True}])
+def test_copies_of_a_text_are_on_one_side(options: dict[str, Any]) -> None:
+    corpus = Corpus(COPIED, labels=[text.split()[0] for text in COPIED])
+    texts = COPIED
+    if options.get("dev"):
+        options = {"dev": corpus.select(np.arange(30, 50))}
+        texts = [*COPIED, *options["dev"].texts]
+    settings = TrainingSettings.from_options(**options)
+    training = read_training(corpus, settings)
+    splits = splits_of(training.corpus, training.target, settings)
+    for split in splits:
+        fitted, held = ({texts[row] for row in side} for side in split)
+        assert fitted | held == set(texts)
+        assert not fitted & held
+        assert {text.split()[0] for text in held} == {"good", "bad"}
+    once = left_out_of(texts, training.target.task, np.resize(training.target.y, len(texts)), 0)
+    assert len(once) == 5
+    assert not any(
+        {texts[row] for row in it.train} & {texts[row] for row in it.held} for it in once
+    )
+
+
+def test_copies_are_held_out_where_a_class_has_few_other_texts() -> None:
+    codes = np.array([0, 1] * 10)
+    for texts in (["good", "bad"] * 10, [["x"], ["y"], ["z"], ["w"]] * 5):
+        for split in of_texts(texts, codes, lambda it: folds(it, "ab", 5, 0)):
+            assert set(codes[split.held]) == set(codes[split.train]) == {0, 1}
+    both = np.ones((6, 2), dtype=bool)
+    (one,) = of_texts(["same"] * 6, both, lambda it: [holdout(it, "ab", 0.5, 0)])
+    assert len(one.held) == 3
+    with pytest.raises(UsageError, match="2 to 10, the number of documents, without copies, not 2"):
+        of_texts([*range(10)] * 2, codes, lambda it: folds(it, "ab", 20, 0))
+
+
+def test_a_text_known_by_heart_praises_no_setting() -> None:
+    random = np.random.default_rng(0)
+    words = [[f"w{at}" for at in random.integers(300, size=6)] for _ in range(60)]
+    labels = ["yes" if random.random() < 0.5 else "no" for _ in words]
+    model = textreg.train([" ".join(it) for it in words] * 3, labels * 3, tokenizer="words")
+    assert model.summary.dev.metrics["log-loss"] > 0.6  # of labels by chance
 
 
 def test_wrong_counts_are_refused() -> None:

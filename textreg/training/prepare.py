@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -15,14 +16,14 @@ from textreg.errors import DataError, DataWarning, UsageError
 from textreg.features.fields import AUTO_TOKENIZER, fit_fields, plan_fields, tokenizer_of
 from textreg.features.vectorize import DocumentRows, Features, MatrixRows
 from textreg.plugins import calls, registry
-from textreg.records import Bools, Corpus, Floats, Graph, Groups, Problem, Tokens
+from textreg.records import Bools, Corpus, Documents, Floats, Graph, Groups, Problem, Tokens
 from textreg.structure.joining import Pretokenized
 from textreg.tasks import Target, Task, read_target
 from textreg.tasks.base import Targets, parted
 from textreg.tasks.regression import Regression
 from textreg.training import priors
 from textreg.training.settings import TrainingSettings
-from textreg.training.splits import FEW, FOLDS, Split, left_out, split_by
+from textreg.training.splits import FEW, Split, left_out_of, split_by
 from textreg.training.trials import Fold, Problems
 
 if TYPE_CHECKING:
@@ -445,6 +446,7 @@ class SplitDocuments:
     prepare: gives the documents as numbers, from settings and the features made last, if there are
     any. rare: the labels that were left out or joined, and their numbers of documents. outside:
     those of the unknown label, if there are some. by: what the splits follow: see :func:`split_by`.
+    texts: those of the corpus and of ``dev``, if there are any.
     """
 
     target: Target
@@ -453,6 +455,7 @@ class SplitDocuments:
     rare: Mapping[str, int] = field(default_factory=dict)
     outside: Corpus | None = None
     by: str | None = None
+    texts: Sequence[Documents] = ()
 
 
 def split_corpus(training: Training, splits: Sequence[Split]) -> SplitDocuments:
@@ -466,8 +469,10 @@ def split_corpus(training: Training, splits: Sequence[Split]) -> SplitDocuments:
             cache[key] = make_features(corpus, settings)
         return prepare(corpus, target, settings, cache[key])
 
-    outside = training.weighed(splits)
-    return SplitDocuments(target, splits, prepare_corpus, training.rare, outside, split_by(corpus))
+    dev, outside = training.settings.dev, training.weighed(splits)
+    texts = [it.texts for it in (corpus, dev) if it is not None]
+    more = training.rare, outside, split_by(corpus), texts
+    return SplitDocuments(target, splits, prepare_corpus, *more)
 
 
 def left_out_splits(data: Prepared, documents: SplitDocuments) -> list[Split]:
@@ -480,5 +485,5 @@ def left_out_splits(data: Prepared, documents: SplitDocuments) -> list[Split]:
     ruled = documents.by is not None or documents.outside is not None or not settings.refit
     if len(data.splits) != 1 or ruled or not 1 < len(rows) <= FEW:
         return list(data.splits)
-    splits = left_out(data.task.memberships(data.y[rows])[0], FOLDS, settings.seed)
-    return [Split(rows[part.train], rows[part.held]) for part in splits]
+    texts = itertools.chain.from_iterable(documents.texts or [range(len(data.y))])
+    return left_out_of(texts, data.task, data.y, settings.seed)

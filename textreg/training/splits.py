@@ -1,8 +1,8 @@
 """Splits of the documents: holdout and cross-validation.
 
 Plain splits are stratified by class, or by labels of which a document may have several. Group
-splits keep all documents of a group on one side. Splits by time hold out documents that are later
-than all fitted ones.
+splits keep all documents of a group on one side, plain ones copies of a text. Splits by time hold
+out documents that are later than all fitted ones.
 
 scikit-learn's splitters would add 0.8 s to the start of every training, and have other rules:
 StratifiedShuffleSplit refuses fewer held-out documents than classes, no splitter for groups holds
@@ -13,7 +13,7 @@ documents of several labels.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,8 +23,8 @@ from textreg.measure.decisions import METHODS
 from textreg.reading.columns import moments
 from textreg.records import Bools, Corpus, Floats, Int64s
 from textreg.records.documents import is_missing
-from textreg.tasks import Target
-from textreg.tasks.base import REMEDY
+from textreg.tasks import Target, Task
+from textreg.tasks.base import REMEDY, Targets
 from textreg.training.priors import marked_documents
 from textreg.training.settings import TrainingSettings
 
@@ -84,7 +84,7 @@ def folds(
         _check_count(count, len(set(groups)), "groups")
         part = _assign_groups(codes, len(labels), groups, [1 / count] * count, seed)
         return _complete([_split(part == k) for k in range(count)], codes, labels, "groups")
-    _check_count(count, len(codes), "documents")
+    _check_count(count, len(codes), "documents, without copies")
     if codes.ndim == 2:
         part = stratify(codes.astype(bool), [1 / count] * count, seed)
         return [_split(part == k) for k in range(count)]
@@ -102,6 +102,36 @@ def left_out(codes: Int64s | Bools, count: int, seed: int) -> list[Split]:
     random = np.random.default_rng(seed)
     classes = [random.permutation(np.flatnonzero(codes == code)) for code in np.unique(codes)]
     return _parts([rows for rows in classes if len(rows) > 1], len(codes), count)
+
+
+def left_out_of(texts: Iterable[Any], task: Task, y: Targets, seed: int) -> list[Split]:
+    """The same for documents whose targets the task knows, of others with theirs; no text twice."""
+    known = task.known(y)
+    rows, codes = np.flatnonzero(known), task.memberships(y[known])[0]
+    kept = itertools.compress(texts, known)
+    parts = of_texts(kept, codes, lambda codes: left_out(codes, FOLDS, seed))
+    return [Split(rows[part.train], rows[part.held]) for part in parts]
+
+
+def of_texts(
+    texts: Iterable[Any], codes: Int64s | Bools, cut: Callable[[Any], list[Split]]
+) -> list[Split]:
+    """The splits that ``cut`` makes of the codes of different texts; copies are with the first.
+
+    Held-out copies of fitted texts would praise models that know texts by heart. Documents of a
+    class with fewer texts than :data:`FOLDS` stay apart: whole parts would be without it.
+    """
+    first, every = dict[Any, int](), np.arange(len(codes))
+    keys = (text if isinstance(text, str) else repr(text) for text in texts)
+    copied = np.array([first.setdefault(key, at) for at, key in enumerate(keys)], dtype=np.int64)
+    of = codes if codes.ndim == 1 else np.zeros(len(codes), dtype=np.int64)
+    differ = np.bincount(of[copied == every], minlength=of.max(initial=0) + 1)
+    copied = np.where(differ[of] < FOLDS, every, copied)
+    rows = np.flatnonzero(copied == every)
+    return [
+        Split(*(np.flatnonzero(np.isin(copied, rows[side])) for side in split))
+        for split in cut(codes[rows])
+    ]
 
 
 def _parts(classes: Iterable[NDArray[np.intp]], n: int, count: int) -> list[Split]:
@@ -348,25 +378,19 @@ def splits_of(corpus: Corpus, target: Target, settings: TrainingSettings) -> lis
         if alone or not settings.refit or settings.unknown is not None:
             return [Split(np.arange(n), np.arange(n, n + m))]
         y = np.concatenate([target.y, task.dev_targets(settings.dev)])
-        known = task.known(y)
-        rows = np.flatnonzero(known)
-        parts = left_out(task.memberships(y[rows])[0], FOLDS, settings.seed)
-        first, *others = [Split(rows[part.train], rows[part.held]) for part in parts]
+        texts = itertools.chain(corpus.texts, settings.dev.texts)
+        first, *others = left_out_of(texts, task, y, settings.seed)
         # Labels of ``dev`` alone cannot be learned, and count as errors.
-        held = np.sort(np.concatenate([first.held, np.flatnonzero(~known)]))
+        held = np.sort(np.concatenate([first.held, np.flatnonzero(~task.known(y))]))
         return [first._replace(held=held), *others]
-    if settings.cv is not None:
-        if not settings.refit:
-            raise UsageError(
-                "cross-validation fits no single model that could be kept: leave out no-refit."
-            )
-        if corpus.time_of is not None:
-            return time_folds(codes, labels, moments(corpus.time_of, corpus.where), settings.cv)
-        return folds(codes, labels, settings.cv, settings.seed, corpus.group_of)
+    if settings.cv is not None and not settings.refit:
+        raise UsageError(
+            "cross-validation fits no single model that could be kept: leave out no-refit."
+        )
     tuned = settings.threshold or settings.path or settings.unknown is not None
     tuned = tuned or settings.calibrate in METHODS or settings.intercept == "left-out"
     tuned = tuned or settings.leans_on_vectors or settings.evidence_words is not None
-    tuned = tuned or marked_documents(corpus) > 0
+    tuned = tuned or marked_documents(corpus) > 0 or settings.cv is not None
     if settings.holdout is None and not settings.searches and not tuned:
         if corpus.group_of is not None or corpus.time_of is not None:
             raise UsageError(
@@ -374,14 +398,21 @@ def splits_of(corpus: Corpus, target: Target, settings: TrainingSettings) -> lis
                 "hyperparameters are given. Ask for it with holdout or cv, or leave them out."
             )
         return []
-    few = 1 < n <= ENOUGH and len(labels) < LABELS and split_by(corpus) is None
-    if settings.holdout is None and few and settings.refit:
-        return folds(codes, labels, min(FOLDS, n), settings.seed)
-    fraction = HOLDOUT if settings.holdout is None else settings.holdout
+    fraction, cv = settings.holdout or HOLDOUT, settings.cv
     if corpus.time_of is not None:
         times = moments(corpus.time_of, corpus.where)
+        if cv is not None:
+            return time_folds(codes, labels, times, cv)
         return [time_holdout(codes, labels, times, fraction)]
-    return [holdout(codes, labels, fraction, settings.seed, corpus.group_of)]
+    groups, few = corpus.group_of, 1 < n <= ENOUGH and len(labels) < LABELS
+    few = few and cv is None and settings.holdout is None and groups is None and settings.refit
+
+    def cut(codes: Int64s | Bools) -> list[Split]:
+        if cv is None and not few:
+            return [holdout(codes, labels, fraction, settings.seed, groups)]
+        return folds(codes, labels, cv or min(FOLDS, len(codes)), settings.seed, groups)
+
+    return cut(codes) if groups is not None else of_texts(corpus.texts, codes, cut)
 
 
 def split_by(corpus: Corpus) -> str | None:
