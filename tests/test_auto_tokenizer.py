@@ -37,6 +37,25 @@ def test_characters_stand_beside_words_unless_there_are_too_many(
     assert tokenizer(tokenizer="chars") == "chars"
 
 
+def test_characters_are_alone_where_hardly_any_word_is_in_two_texts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = [f"{'pre' if at % 2 else 'non'}x{at * 7919}" for at in range(600)]
+    labels = ["p" if at % 2 else "n" for at in range(600)]
+
+    def of(texts: list[str], **options: object) -> str:
+        model = textreg.train(texts, labels[: len(texts)], **{**RIDGE, **options})  # type: ignore[arg-type]
+        return model.encoder.tokenizer.name
+
+    assert of(names) == "chars"
+    assert of([f"a {name}" for name in names]) == "words,chars"
+    assert of(names[:500]) == "words,chars"  # too few to tell
+    assert of(names, tokenizer_min_length=2) == "words,chars"
+    assert of(names, reg="sentence", reg_l2=0.1, reg_l1=0.0, reg_group=0.1) == "words,chars"
+    monkeypatch.setattr(fields, "MOST_CHARACTERS", 1)
+    assert of(names) == "chars"  # words alone would know no new text
+
+
 def test_a_parameter_of_characters_asks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fields, "MOST_CHARACTERS", 1)
     assert tokenizer(tokenizer_max_n=3) == "words,chars"

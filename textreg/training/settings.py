@@ -124,8 +124,8 @@ class TrainingSettings(Parametrized):
         default=AUTO_TOKENIZER,
         convert=tokenizer_of,
         metavar="NAME",
-        help="tokenizer, or several separated by commas; auto is words,chars, or words if the "
-        "training texts have more than 10 million characters",
+        help="tokenizer, or several separated by commas; auto is words,chars, or chars if words "
+        "hardly recur in training texts, or words if these have more than 10 million characters",
     )
     # How documents become features.
     vectorizer: Vectorizer = param(
@@ -378,7 +378,7 @@ class TrainingSettings(Parametrized):
         """With tokenizer and weighting decided for documents to train on, of so many labels."""
         tokenizer, vectorizer = self.tokenizer, self.vectorizer
         if isinstance(tokenizer, AutoTokenizer):
-            tokenizer = tokenizer.decide(texts)
+            tokenizer = tokenizer.decide(texts, words=bool(self.reg.needs or self.leans_on_vectors))
         if "weighting" not in (self.tuning.search_space or {}):
             vectorizer = vectorizer.decided(len(texts), labels, vectors=self.leans_on_vectors)
         return self.replace(tokenizer=tokenizer, vectorizer=vectorizer)
