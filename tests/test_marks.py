@@ -255,6 +255,9 @@ def test_words_that_are_listed(tmp_path: Path) -> None:
     plain = textreg.train(texts, labels, reg="ridge", **WORDS)
     right = [np.mean(np.array(one.predict(new)) == answers) for one in (model, plain)]
     assert right[0] >= right[1]
+    newer = textreg.update(model, new[:20], answers[:20], old=(texts, labels))
+    assert newer.summary is not None
+    assert newer.summary.marks is not None
     path.write_text("unheard\n")
     with pytest.raises(DataError, match=r"reasons.txt: none of its words is in the training texts"):
         textreg.train(texts, labels, reg="ridge", evidence_words=str(path), **WORDS)

@@ -240,6 +240,27 @@ def test_unlabeled_texts_say_which_words_are_alike() -> None:
     assert (vectors.name, vectors.inferred) == ("unlabeled", 20)
     unseen = corpus(200, slice(10, 20), 1)
     assert np.mean(np.array(model.predict(unseen[0])) == unseen[1]) > 0.85
+    new = corpus(20, seed=2)
+    assert textreg.update(model, *new).summary  # they are in the weights already
+    with pytest.raises(UsageError, match=r"unlabeled .* give them again \(--unlabeled FILE\)"):
+        textreg.update(model, *new, old=(texts, labels))
+    newer = textreg.update(model, *new, old=(texts, labels), unlabeled=more)
+    assert newer.summary is not None
+    assert newer.summary.vectors is not None
+
+
+def test_an_update_with_the_old_documents_leans_on_them_too() -> None:
+    model, new = trained(reg="ridge", reg_l2=0.1), corpus(20, seed=2)
+    newer = textreg.update(model, *new, old=corpus())
+    both = [[*old, *more] for old, more in zip(corpus(), new, strict=True)]
+    again = textreg.train(*both, **WORDS, vectors="kinds", reg="ridge", reg_l2=0.1)
+    assert newer.summary is not None
+    assert again.summary is not None
+    assert newer.summary.vectors == again.summary.vectors
+    assert newer.inferred.tolist() == again.inferred.tolist()
+    unseen = corpus(50, slice(10, 20), 1)[0]
+    scores = again.decision_function(unseen)
+    np.testing.assert_allclose(newer.decision_function(unseen), scores, atol=0.01)
 
 
 def test_a_shadow_of_the_table_does_no_harm() -> None:

@@ -191,7 +191,7 @@ def as_text(value: Any) -> str:
 # What a user gives that no search changes; seed and cv give the same splits again.
 _AS_GIVEN = {
     *("cv", "seed", "metric", "multiclass", "class_weight", "min_label", "rare_label", "unknown"),
-    *("at_least_one", "prune", "tol", "max_iter"),
+    *("at_least_one", "prune", "tol", "max_iter", "vectors", "evidence_words"),
 }
 
 

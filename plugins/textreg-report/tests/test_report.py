@@ -121,7 +121,8 @@ def test_fits_without_marked_passages_are_named(marks: MarksSummary | None) -> N
     options = {"reg": "ridge", "reg_l2": 1.0, "ngrams": 1, "tokenizer": "words", "cv": 2}
     model = textreg.train(texts, labels, **options)
     assert model.summary is not None
-    model.summary = replace(model.summary, marks=marks)
+    kept = {**model.summary.options, **({"evidence_words": "gone.txt"} if marks else {})}
+    model.summary = replace(model.summary, marks=marks, options=kept)
     missing = report(model, train=Corpus(texts=texts, labels=labels)).missing
     assert any("do without word vectors and marks" in line for line in missing) == (
         marks is not None

@@ -365,8 +365,8 @@ def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
             "trained on (--train)."
         )
     # Nothing is learned from documents that are left out, but how good the fits are.
-    cv = settings.cv or _parts(corpus)
-    plain = settings.replace(unknown=None, unknown_rule=None, cv=cv)
+    without = dict.fromkeys(("unknown", "unknown_rule", "vectors", "evidence_words"))
+    plain = settings.replace(**without, cv=settings.cv or _parts(corpus))
     splits = splits_of(corpus, target, plain)
     data = prepare(corpus, target, plain)
     compared, kind, k = settings.reg.name != BASELINE, settings.reg.needs, len(splits)
