@@ -271,6 +271,21 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) 
     objectives_agree(both, update(load("old.textreg"), *NEW, old=OLD))
 
 
+def test_unlabeled_documents_stay_on_record(tmp_path: Path, cli: Cli) -> None:
+    """They are not asked for, as they are in the weights; with the old documents they will be."""
+    old, more, new = (
+        write(str(tmp_path / f"{name}.csv"), documents(n, 30, seed))
+        for name, n, seed in (("old", 60, 1), ("more", 200, 2), ("new", 20, 3))
+    )
+    model, newer = tmp_path / "old.textreg", tmp_path / "new.textreg"
+    options = ["--text-col", "text", "--label-col", "label", "--reg", "ridge", "--reg-l2", "1"]
+    cli("train", old, "--unlabeled", more, *options, "--tokenizer", "words", "-o", model)
+    updated = cli("update", model, new, "-o", newer)
+    assert updated.code == 0, updated.err
+    again = cli("update", newer, new, "--old", old, "-o", newer)
+    assert f"give them again (--unlabeled {more})" in again.err
+
+
 def letters(n: int, first: int, last: int, seed: int) -> list[str]:
     """Documents of four different words: but for idf all occurrences have the same value."""
     rng = np.random.default_rng(seed)

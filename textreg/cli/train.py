@@ -227,7 +227,7 @@ def _stem(path: str) -> str:
     multiple=True,
 )
 @shared.repeated(
-    "--unlabeled", "FILE", "The unlabeled documents of the training, where there were some."
+    "--unlabeled", "FILE", "The unlabeled documents of the training, if any; beside --old."
 )
 @reading("label", *TRAINING, "evidence", trained=True)
 @settings("jobs", jobs=-1)
@@ -280,8 +280,8 @@ def update(  # noqa: PLR0913  # its options are its interface
             loaded, of_new, of_old, date, new, jobs=jobs or 1, unlabeled=more, progress=progress
         )
     before = recipe.summary_of(loaded).source
-    trained = old if old or before is None else before.files
-    source = summaries.SourceSummary((*trained, *new), (), unlabeled, how.kept(of_new))
+    kept = (old, unlabeled) if old or not before else (before.files, before.unlabeled)
+    source = summaries.SourceSummary((*kept[0], *new), (), kept[1], how.kept(of_new))
     skipped = sum(len(corpus.skipped) for corpus in (of_old, of_new) if corpus is not None)
     _save(newer, target, source, seconds, skipped, out)
 

@@ -537,6 +537,13 @@ def update_corpus(  # noqa: PLR0913  # its options are its interface
                 errors.DataWarning,
                 stacklevel=3,
             )
+        named = () if before.source is None else before.source.unlabeled
+        learned = before.vectors is not None and before.vectors.name == "unlabeled"
+        if (named or learned) and unlabeled is None:
+            raise errors.UsageError(
+                "the model was trained with unlabeled documents as well, and learned from them: "
+                f"give them again (--unlabeled {named[0] if named else 'FILE'})."
+            )
         settings = settings_to_update(model, jobs=jobs, unlabeled=unlabeled)
 
         def initial(data: prepare.Prepared) -> list[trials.Start]:
@@ -568,12 +575,6 @@ def settings_to_update(
     Raises ModelError for settings that the model does not hold.
     """
     summary = summary_of(model)
-    source = summary.source
-    if source is not None and source.unlabeled and unlabeled is None:
-        raise errors.UsageError(
-            "the model was trained with unlabeled documents as well, and learned from them: give "
-            f"them again (--unlabeled {source.unlabeled[0]})."
-        )
     settings = recipe.settings_of(model, unlabeled)
     # Only rules that a user gave: that of the task comes by itself.
     rules = {
@@ -640,12 +641,8 @@ def joined(old: Corpus, new: Corpus, *, held_out: bool) -> Corpus:
     weights = None
     if old.sample_weight is not None or new.sample_weight is not None:
         # Documents without a weight have the weight 1.
-        weights = np.concatenate(
-            [
-                np.ones(len(it)) if it.sample_weight is None else it.sample_weight
-                for it in (old, new)
-            ]
-        )
+        own = [(it.sample_weight, np.ones(len(it))) for it in (old, new)]
+        weights = np.concatenate([usual if given is None else given for given, usual in own])
     # The file and the line of each document, where all are of files.
     places: dict[str, Any] = {}
     if old.source_of is not None and new.source_of is not None:
