@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -136,8 +137,9 @@ def test_lexicon(tmp_path: Path) -> None:
         assert {("good", "great"), ("bad", "awful")} <= links
         assert not {("good", "bad"), ("good", "awful"), ("great", "awful")} & links
         assert all((other, one) in links for one, other in links)
-    with pytest.raises(DataError, match=r"no seed is in 50 documents or more; the most frequent"):
-        Lexicon(seeds=str(seeds), min_seed_df=50).build(made)
+    for few in ({"min_seed_df": 50}, {"min_seed_df": 1, "min_df": 50}):
+        with pytest.raises(DataError, match=r"no seed is in 50 documents .*, 'bad', is in 3\."):
+            Lexicon(seeds=str(seeds), **few).build(made)
     with pytest.raises(UsageError, match="--graph-seeds"):
         Lexicon().build(made)
     seeds.write_text("Good\n")
@@ -145,6 +147,18 @@ def test_lexicon(tmp_path: Path) -> None:
         DataError, match=r"none of 1 words is a feature of the texts, for example 'Good"
     ):
         Lexicon(seeds=str(seeds)).build(made)
+
+
+def test_a_lexicon_takes_no_memory_for_rare_words(tmp_path: Path) -> None:
+    """Which are most of the words of a corpus, and are not linked."""
+    seeds, every = tmp_path / "seeds.txt", [f"s{n}" for n in range(100)]
+    seeds.write_text("\n".join(every))
+    made = tokens([" ".join([*every, *(f"r{n * 500 + k}" for k in range(500))]) for n in range(20)])
+    tracemalloc.start()
+    Lexicon(seeds=str(seeds), min_seed_df=5, min_df=5, neighbors=3).build(made)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4e6  # a table of all words and seeds would have 8 MB
 
 
 def test_of_features_equally_near_the_order_chooses(tmp_path: Path) -> None:

@@ -73,18 +73,18 @@ class Lexicon(GraphBuilder):
             raise UsageError("lexicon: name a file of seed words with --graph-seeds FILE.")
         words = list(chain(*linking.read_word_lists(self.seeds).values()))
         seeds = linking.features_among(words, tokens.vocabulary, self.seeds)
-        B = linking.presence(tokens, self.min_df)
+        B = linking.presence(tokens)
         frequency = np.bincount(B.indices, minlength=B.shape[1])
-        frequent = seeds[frequency[seeds] >= self.min_seed_df]
+        frequent = seeds[frequency[seeds] >= max(self.min_seed_df, self.min_df)]
         if not len(frequent):
             most = seeds[np.argmax(frequency[seeds])]
             raise DataError(
-                f"{self.seeds}: no seed is in {self.min_seed_df} documents or more; the most "
-                f"frequent, '{tokens.vocabulary[most]}', is in {frequency[most]}. Lower "
-                "--graph-min-seed-df, or add unlabeled documents."
+                f"{self.seeds}: no seed is in {max(self.min_seed_df, self.min_df)} documents or "
+                f"more; the most frequent, '{tokens.vocabulary[most]}', is in {frequency[most]}. "
+                "Lower --graph-min-seed-df and --graph-min-df, or add unlabeled documents."
             )
-        linked = np.flatnonzero(frequency)
-        V = linking.correlations(B, frequent)[linked]
+        linked = np.flatnonzero(frequency >= self.min_df)
+        V = linking.correlations(B[:, linked], np.searchsorted(linked, frequent))
         if self.distance == "cosine":
             length = np.linalg.norm(V, axis=1, keepdims=True)
             V = np.divide(V, length, out=np.zeros_like(V), where=length > 0.0)
