@@ -99,6 +99,7 @@ def test_words_of_no_training_text_get_weights() -> None:
     assert vectors is not None
     assert (vectors.name, vectors.inferred, vectors.known) == ("kinds", 20, 1.0)
     assert vectors.scale in Vectors.strengths[1:]
+    assert "vectors kinds" in [f"{part.kind} {part.name}" for part in model.summary.plugins]
     unseen = corpus(200, slice(10, 20), 1)
     right = np.mean(np.array(model.predict(unseen[0])) == unseen[1])
     plain = textreg.train(*corpus(), **WORDS)

@@ -77,7 +77,7 @@ class Fields(grouping.WeightedBuilder):
         """The fields; UsageError if the documents have none."""
         if tokens.field_of is None:
             raise UsageError(
-                "fields: the documents have no fields. Name several columns (--text-col, "
+                "fields: the documents have no fields. Train on several columns (--text-col, "
                 "--number-col, --category-col; in Python fields=...), or use other groups."
             )
         sizes = np.bincount(tokens.field_of, minlength=len(tokens.fields))

@@ -445,6 +445,10 @@ class TrainingSettings(Parametrized):
         """
         used = [*parts_of(self.any_tokenizer), chosen or self.reg, self.loss]
         used += [*parts_of(self.groups), self.graph]
+        if self.vectors is not None:
+            from textreg.training.priors import find_vectors
+
+            used.append(find_vectors(self.vectors))
         return [
             {"kind": part.kind, **vars(registry.origin(part))}
             for part in used
