@@ -181,7 +181,7 @@ class File(grouping.WeightedBuilder):
             raise DataError(
                 f"{self.path}:{unknown[0][0]}: '{unknown[0][1]}' is not a feature of the training "
                 "texts, and neither is any other word of the file. Write words as the tokenizer "
-                "does, for example in lower case."
+                f"does, such as '{tokens.vocabulary[len(tokens.vocabulary) // 2]}'."
             )
         shown = [f"'{name}' (line {number})" for number, name in unknown]
         warnings.warn(

@@ -72,19 +72,19 @@ class Clusters(WordGroupBuilder):
         counts = count(tokens)
         kept = np.flatnonzero(np.bincount(counts.indices, minlength=counts.shape[1]) >= self.min_df)
         words = [tokens.vocabulary[feature] for feature in kept.tolist()]
-        if self.vectors is not None:
-            of_texts = set(words)
-            words, vectors = read_vectors(self.vectors, lambda _, word: word in of_texts)
-            if not words:
-                raise DataError(
-                    f"{self.vectors}: it has no vector for any word of the training texts. Check "
-                    "that it is of their language, and in small letters if they are."
-                )
-        elif len(kept) < 2:
+        if len(kept) < 2:
             raise DataError(
                 f"clusters: fewer than two words are in {self.min_df} documents or more. Lower "
                 "--groups-min-df."
             )
+        if self.vectors is not None:
+            of_texts, example = set(words), words[len(words) // 2]
+            words, vectors = read_vectors(self.vectors, lambda _, word: word in of_texts)
+            if not words:
+                raise DataError(
+                    f"{self.vectors}: it has no vector for any word of the training texts, such as "
+                    f"'{example}'. Check that it has words of their language, written as they are."
+                )
         else:
             vectors = word_vectors(tokens, kept, self.window, self.dimensions, self.seed)
         lengths = np.linalg.norm(vectors, axis=1)
@@ -149,8 +149,8 @@ class Brown(WordGroupBuilder):
         if not sets:
             raise DataError(
                 f"{self.path}: none of its words that were counted {self.least} times or more is "
-                "in the training texts. Check that they are written as the tokenizer gives them, "
-                "such as in small letters, or lower --groups-least."
+                f"in the training texts, which have '{tokens.vocabulary[len(known) // 2]}'. Check "
+                "that they are written as the tokenizer gives them, or lower --groups-least."
             )
         return {
             f"{prefix} ({', '.join(words[:3])})": words for prefix, words in sorted(sets.items())
