@@ -282,6 +282,33 @@ def test_a_scheduler_that_is_killed(
     assert not model.exists()
 
 
+WORKER = """
+import sys
+from distributed.cli.dask_worker import main
+main([sys.argv[1], "--no-nanny", "--nthreads", "1", "--memory-limit", "1GB", "--no-dashboard"])
+"""
+
+
+def test_workers_that_are_all_gone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """For good, as nobody starts them again: Dask alone would wait for ever."""
+    monkeypatch.setattr("textreg_dask.connection.PATIENCE", 2)
+    monkeypatch.setattr("textreg_dask.connection.RETURN", 1)
+    script = tmp_path / "worker.py"
+    script.write_text(WORKER)
+    texts, labels = documents(300)
+    with started(0) as local:
+        process = subprocess.Popen(
+            [sys.executable, str(script), local.scheduler_address], stderr=subprocess.DEVNULL
+        )
+        with connected(local.scheduler_address) as connection:
+            connection.wait_for_workers(60)
+        killing(30, monkeypatch, lambda _: process.kill())
+        options = {"reg": "lasso", "reg_l1": 1.0, **DASK, "address": local.scheduler_address}
+        with pytest.raises(UsageError, match="the scheduler has no workers"):
+            textreg.train(texts, labels, **options)
+        process.wait(timeout=30)
+
+
 def test_workers_that_may_take_more_memory(address: str) -> None:
     texts, labels = documents(100)
     options = {"reg": "lasso", "reg_l1": 1.0, "backend": "dask", "address": address}

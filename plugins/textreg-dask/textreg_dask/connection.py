@@ -9,7 +9,7 @@ from asyncio import TimeoutError as AsyncTimeoutError
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import metadata
 from itertools import repeat
 from operator import itemgetter
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 # Seconds to wait for a scheduler, or for its first worker.
 PATIENCE = 10
+
+# Seconds to wait for one where all have died, which a nanny or a manager of jobs may start again.
+RETURN = 60
 
 # Tasks handed out ahead for every thread of the workers.
 AHEAD = 3
@@ -61,19 +64,13 @@ class Connection(Workers):
         """UsageError unless there are workers that know the parts and compute as we do here."""
         import cloudpickle
 
-        try:
-            self.client.wait_for_workers(1, timeout=PATIENCE)
-        except (TimeoutError, AsyncTimeoutError):  # the same from Python 3.11 on
-            raise UsageError(
-                "the scheduler has no workers: start some with dask worker ADDRESS."
-            ) from None
+        self.wait_for_workers(PATIENCE)
         mine = versions()
         try:
             answers = self.client.run(_look, [cloudpickle.dumps(part) for part in parts])
         except ImportError as error:
             raise UsageError(
-                f"the workers lack a package ({error}): install textreg-dask {mine['textreg']} on "
-                "them."
+                f"the workers lack a package ({error}): install textreg-dask {mine['textreg']}."
             ) from None
         for worker, (theirs, failures) in answers.items():
             for name in SAME:
@@ -88,6 +85,15 @@ class Connection(Workers):
                         f"worker {worker} has no {part.kind} '{part.label()}' ({failure}): install "
                         "the same plugins there."
                     )
+
+    def wait_for_workers(self, patience: int) -> None:
+        """UsageError where there is none, and none comes within so many seconds."""
+        try:
+            self.client.wait_for_workers(1, timeout=patience)
+        except (TimeoutError, AsyncTimeoutError):  # the same from Python 3.11 on
+            raise UsageError(
+                "the scheduler has no workers: start some with dask worker ADDRESS."
+            ) from None
 
     def check_memory(self, memory: int) -> None:
         """UsageError for a worker that may take more than so many bytes.
@@ -163,8 +169,15 @@ class Connection(Workers):
         return np.concatenate(list(self.map(scored_texts, pieces, repeat(self.send(model)))))
 
     def result(self, future: Any) -> Any:
-        """What a future holds; errors of the workers are raised as they are."""
+        """What a future holds; errors of the workers are raised as they are.
+
+        UsageError where all workers are gone, and none comes back: Dask would wait for ever.
+        """
         with self.telling(future):
+            while future.status == "pending":
+                with suppress(TimeoutError, AsyncTimeoutError):  # a task's own is raised below
+                    return future.result(PATIENCE)
+                self.wait_for_workers(RETURN)
             return future.result()
 
     def results(self, futures: Iterable[Any]) -> Iterator[Any]:
@@ -193,7 +206,9 @@ class Connection(Workers):
                 raise CommClosedError("it does not answer")
             yield
         except KilledWorker:
-            raise died() from None
+            raise UsageError(
+                "the workers died again and again: look at their logs, they may lack memory."
+            ) from None
         except (CancelledError, OSError) as error:  # a comm that is closed is one of the latter
             if future is not None and future.status == "error":
                 raise
@@ -230,13 +245,6 @@ def connected(address: str) -> Iterator[Connection]:
     # That a scheduler went away we tell ourselves.
     with quiet("distributed.client", logging.CRITICAL), client:
         yield Connection(client, address)
-
-
-def died() -> UsageError:
-    """The error where no worker lives long enough."""
-    return UsageError(
-        "the workers of the cluster died again and again: look at their logs, they may lack memory."
-    )
 
 
 def versions() -> dict[str, str]:

@@ -71,11 +71,9 @@ def _packed_floats(value: Floats) -> Any:
     return Packed(value.shape, places.astype(np.int32), flat[places])
 
 
-def _like(value: tuple[Any, ...], parts: Iterable[Any]) -> tuple[Any, ...]:
+def _like(value: tuple[Any, ...], parts: Iterable[Any]) -> Any:
     """A tuple of the same kind."""
-    make = getattr(type(value), "_make", tuple)
-    result: tuple[Any, ...] = make(parts)
-    return result
+    return getattr(type(value), "_make", tuple)(parts)
 
 
 def size_of(value: Any) -> int:

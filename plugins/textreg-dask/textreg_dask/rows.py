@@ -102,8 +102,7 @@ class ClusterDesign(BlockDesign):
         def count(moved: int) -> None:
             self.counts[what] += moved
 
-        mapped: Iterator[Any] = self.workers.counted(count, *call)  # type: ignore[attr-defined]
-        return mapped
+        yield from self.workers.counted(count, *call)  # type: ignore[attr-defined]
 
 
 def bytes_of(block: Block) -> int:
@@ -113,8 +112,7 @@ def bytes_of(block: Block) -> int:
 
 def shares_of(block: Block, totals: Int32s) -> Floats:
     """The share of all documents with each of its features that a block has."""
-    shares: Floats = block.sizes / totals
-    return shares
+    return block.sizes / totals
 
 
 def sums_of(block: Block, r: Floats) -> Floats:

@@ -236,7 +236,7 @@ def test_clusters_say_when_there_are_too_many() -> None:
 def test_clusters_say_when_no_vector_fits(tmp_path: Path) -> None:
     path = tmp_path / "v"
     path.write_bytes(b"bonjour 1 2\n")
-    with pytest.raises(DataError, match="no vector for any word .*, such as 'great'"):
+    with pytest.raises(DataError, match=r"no vector for any word .*, such as 'great'"):
         Clusters(vectors=str(path)).build(WORDS.encode(TEXT))
     with pytest.raises(DataError, match="fewer than two words are in 9 documents"):
         Clusters(vectors=str(path), min_df=9).build(WORDS.encode(TEXT))
