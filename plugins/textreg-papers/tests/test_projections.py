@@ -88,6 +88,20 @@ def test_principal_components() -> None:
     assert solution.objective == pytest.approx(inner.objective)
 
 
+@BOTH
+def test_a_short_step_beside_the_directions_gains_nothing(part: type[Regularizer]) -> None:
+    """Though it lowers the loss: what checks a claimed gap took it for a broken promise."""
+    problem = random_problem(9, graph=random_graph(9)).replace(tol=1e-10)
+    regularizer = part(components=3, l2=0.1)
+    fit = regularizer.solve(problem)
+    z = problem.X @ fit.w + fit.b
+    downhill = problem.X.T @ (problem.y / (1.0 + np.exp(problem.y * z)))
+    step = 5e-7 * np.linalg.norm(fit.w) * downhill / np.linalg.norm(downhill)
+    at = regularizer.objective(problem, fit.w + step, fit.b)
+    assert fit.objective * (1.0 - 1e-9) <= at < fit.objective * (1.0 + 1e-6)
+    assert regularizer.objective(problem, fit.w + 1e4 * step, fit.b) == np.inf
+
+
 def test_fewer_directions_than_components() -> None:
     X = np.outer(np.arange(1.0, 7.0), [1.0, 2.0, 0.0])
     problem = Problem(X, np.array([1.0, -1, 1, -1, 1, -1]), tol=1e-8)

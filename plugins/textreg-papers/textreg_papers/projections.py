@@ -240,12 +240,16 @@ class Projection(Regularizer):
         """The directions, and the scores of the documents in them."""
 
     def objective(self, problem: Problem, w: Floats, b: float) -> float:
-        """Loss plus penalty; infinite for other weights than combinations of the directions."""
+        """Loss plus penalty; infinite for other weights than combinations of the directions.
+
+        Of weights that are off them by rounding it is that of the nearest combination, as a step
+        beside the directions, however short, may lower the loss.
+        """
         basis = self._basis(problem)
-        apart = float(np.linalg.norm(w - basis.expand(basis.project(w))))
-        if apart > NEAR * max(float(np.linalg.norm(w)), NEAR):
+        nearest = basis.expand(basis.project(w))
+        if np.linalg.norm(w - nearest) > NEAR * max(float(np.linalg.norm(w)), NEAR):
             return math.inf
-        return super().objective(problem, w, b) + self.l2 * float(w @ w)
+        return super().objective(problem, nearest, b) + self.l2 * float(nearest @ nearest)
 
     def solve(self, problem: Problem) -> Solution:
         """Minimize loss + penalty over u; the gap is that of this smaller problem."""
