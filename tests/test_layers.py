@@ -178,15 +178,15 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 35_634,
+    "textreg": 35_638,
     "textreg/_core": 4_170,
     "textreg/blocks": 636,
-    "textreg/builtin": 1_200,
+    "textreg/builtin": 1_202,
     "textreg/checking": 1_041,
     "textreg/cli": 3_413,
     "textreg/estimators": 865,
     "textreg/explain": 1_151,
-    "textreg/features": 1_167,
+    "textreg/features": 1_169,
     "textreg/measure": 970,
     "textreg/model": 1_638,
     "textreg/plugins": 1_302,
@@ -195,7 +195,7 @@ BUDGETS = {
     "textreg/solvers": 4_841,
     "textreg/tasks": 1_293,
     "textreg/training": 4_340,
-    "plugins": 11_139,
+    "plugins": 11_140,
     "plugins/textreg-dask": 577,
     "plugins/textreg-export": 1_365,
     "plugins/textreg-latent": 724,

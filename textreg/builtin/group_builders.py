@@ -178,10 +178,12 @@ class File(grouping.WeightedBuilder):
         if not unknown:
             return
         if len(unknown) == len(listed):
+            words = tokens.vocabulary
+            example = f", such as '{words[len(words) // 2]}'" if len(words) else ""
             raise DataError(
                 f"{self.path}:{unknown[0][0]}: '{unknown[0][1]}' is not a feature of the training "
                 "texts, and neither is any other word of the file. Write words as the tokenizer "
-                f"does, such as '{tokens.vocabulary[len(tokens.vocabulary) // 2]}'."
+                f"does{example}."
             )
         shown = [f"'{name}' (line {number})" for number, name in unknown]
         warnings.warn(

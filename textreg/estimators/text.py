@@ -144,8 +144,8 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     graph : str or GraphBuilder, optional
         Graph builder, for a regularizer that needs a graph.
     tokenizer : str or Tokenizer or Callable[[str], Any], default 'auto'
-        Tokenizer, or several separated by commas; auto is words,chars, or chars if words hardly
-        recur in training texts, or words if these have more than 10 million characters.
+        Tokenizer, or several separated by commas; auto is words,chars, but chars where words hardly
+        recur, and words above 10 million characters of training text.
     ngrams : int, default 2
         Maximum number of words in an n-gram.
     min_df : float, default 1
@@ -518,8 +518,8 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
     graph : str or GraphBuilder, optional
         Graph builder, for a regularizer that needs a graph.
     tokenizer : str or Tokenizer or Callable[[str], Any], default 'auto'
-        Tokenizer, or several separated by commas; auto is words,chars, or chars if words hardly
-        recur in training texts, or words if these have more than 10 million characters.
+        Tokenizer, or several separated by commas; auto is words,chars, but chars where words hardly
+        recur, and words above 10 million characters of training text.
     ngrams : int, default 2
         Maximum number of words in an n-gram.
     min_df : float, default 1
@@ -703,8 +703,8 @@ class TextVectorizer(TransformerMixin, OfTexts):  # type: ignore[misc]
     Parameters
     ----------
     tokenizer : str or Tokenizer or Callable[[str], Any], default 'auto'
-        Tokenizer, or several separated by commas; auto is words,chars, or chars if words hardly
-        recur in training texts, or words if these have more than 10 million characters.
+        Tokenizer, or several separated by commas; auto is words,chars, but chars where words hardly
+        recur, and words above 10 million characters of training text.
     ngrams : int, default 2
         Maximum number of words in an n-gram.
     min_df : float, default 1

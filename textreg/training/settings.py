@@ -124,8 +124,8 @@ class TrainingSettings(Parametrized):
         default=AUTO_TOKENIZER,
         convert=tokenizer_of,
         metavar="NAME",
-        help="tokenizer, or several separated by commas; auto is words,chars, or chars if words "
-        "hardly recur in training texts, or words if these have more than 10 million characters",
+        help="tokenizer, or several separated by commas; auto is words,chars, but chars where "
+        "words hardly recur, and words above 10 million characters of training text",
     )
     # How documents become features.
     vectorizer: Vectorizer = param(

@@ -121,8 +121,9 @@ def of_texts(
     Held-out copies of fitted texts would praise models that know texts by heart. Documents of a
     class with fewer texts than :data:`FOLDS` stay apart: whole parts would be without it.
     """
-    first, every = dict[Any, int](), np.arange(len(codes))
-    keys = (text if isinstance(text, str) else repr(text) for text in texts)
+    first, every = dict[int, int](), np.arange(len(codes))
+    # Hashes, as texts may lie on disk.
+    keys = (hash(text if isinstance(text, str) else repr(text)) for text in texts)
     copied = np.array([first.setdefault(key, at) for at, key in enumerate(keys)], dtype=np.int64)
     of = codes if codes.ndim == 1 else np.zeros(len(codes), dtype=np.int64)
     differ = np.bincount(of[copied == every], minlength=of.max(initial=0) + 1)

@@ -147,10 +147,11 @@ class Brown(WordGroupBuilder):
                 for prefix in dict.fromkeys(bits[:length] for length in lengths):
                     sets.setdefault(prefix, []).append(word)
         if not sets:
+            example = f", which have '{tokens.vocabulary[len(known) // 2]}'" if known else ""
             raise DataError(
                 f"{self.path}: none of its words that were counted {self.least} times or more is "
-                f"in the training texts, which have '{tokens.vocabulary[len(known) // 2]}'. Check "
-                "that they are written as the tokenizer gives them, or lower --groups-least."
+                f"in the training texts{example}. Check that they are written as the tokenizer "
+                "gives them, or lower --groups-least."
             )
         return {
             f"{prefix} ({', '.join(words[:3])})": words for prefix, words in sorted(sets.items())
