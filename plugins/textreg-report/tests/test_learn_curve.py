@@ -86,21 +86,29 @@ def test_draws_differ() -> None:
 
 
 def test_sizes_of_nothing_given_are_halves() -> None:
+    def sizes_of(sizes: Any, codes: Any, k: int = 2, draw: str = "stratified") -> tuple[int, ...]:
+        orders = [draw_order(codes, draw, (0, number)) for number in range(5)]
+        return check_sizes(sizes, codes, k, orders, draw)
+
     codes = np.arange(400) % 2
-    assert check_sizes(None, codes, ["a", "b"]) == (25, 50, 100, 200, 400)
-    assert check_sizes(None, codes[:16], ["a", "b"]) == (8, 16)  # two of each label at least
-    assert check_sizes(None, codes[:5], ["a", "b"]) == (5,)
-    assert check_sizes([40, 10], codes, ["a", "b"]) == (10, 40)
-    assert check_sizes(None, codes[:97] * 0, ["a"]) == (6, 12, 24, 48, 97)
-    assert check_sizes([400], codes, ["a", "b"]) == (400,)
+    assert sizes_of(None, codes) == (25, 50, 100, 200, 400)
+    assert sizes_of(None, codes[:16]) == (8, 16)  # two of each label at least
+    assert sizes_of(None, codes[:5]) == (5,)
+    assert sizes_of([40, 10], codes) == (10, 40)
+    assert sizes_of(None, codes[:97] * 0, 1) == (6, 12, 24, 48, 97)
+    assert sizes_of([400], codes) == (400,)
     for several in (np.array([40, 10]), [40.0, np.int64(10)], range(40, 0, -30)):
-        chosen = check_sizes(several, codes, ["a", "b"])
+        chosen = sizes_of(several, codes)
         assert json.dumps(chosen) == "[10, 40]"
     with pytest.raises(RecordError, match=r"sizes\[0\] is 10\.5, which is no int64"):
-        check_sizes([10.5], codes, ["a", "b"])
+        sizes_of([10.5], codes)
     for sizes in ([], [0, 1], [1, 1]):
         with pytest.raises(UsageError, match="must be different numbers of documents, 1 or more"):
-            check_sizes(sizes, codes, ["a", "b"])
+            sizes_of(sizes, codes)
+    rare = np.repeat([0, 1, 2], [150, 140, 5])
+    assert sizes_of(None, rare, 3) == (147, 295)  # of 73 documents one or two have the last label
+    assert sizes_of(None, rare, 3, "equal") == (15,)
+    assert sizes_of(None, rare[:-4], 3) == (291,)  # which check_samples refuses
 
 
 def test_orders_of_a_seed() -> None:

@@ -162,16 +162,22 @@ def draw_order(codes: Int64s, draw: str, seed: Sequence[int]) -> Int64s:
 
 
 def check_sizes(
-    sizes: Sequence[int] | None, codes: Int64s, labels: Sequence[str]
+    sizes: Sequence[int] | None, codes: Int64s, k: int, orders: Sequence[Int64s], draw: str
 ) -> tuple[int, ...]:
     """The sizes in ascending order; without any, the whole corpus, half of it, and so on.
+
+    In place of the whole corpus it is as many documents of each of the k labels as the rarest has,
+    if they are drawn so. A size of which a draw has too few documents of a label is left out.
 
     UsageError for sizes that are no numbers of documents, DataError for one beyond the corpus.
     """
     n = len(codes)
     if sizes is None:
-        halves = [n // 2**step for step in reversed(range(STEPS))]
-        return tuple(size for size in halves if size >= 2 * LEAST * len(labels)) or (n,)
+        most = k * int(np.bincount(codes, minlength=k).min()) if draw == "equal" else n
+        halves = [most // 2**step for step in reversed(range(STEPS))]
+        fewest = [min(_counts(order, size, codes, k).min() for order in orders) for size in halves]
+        usable = zip(halves, fewest, strict=True)
+        return tuple(s for s, few in usable if s >= 2 * LEAST * k and few >= LEAST) or (most,)
     sizes = as_array("sizes", sizes, np.int64).tolist()
     if not sizes or min(sizes) < 1 or len(set(sizes)) < len(sizes):
         raise UsageError(
@@ -183,6 +189,10 @@ def check_sizes(
             "name smaller sizes (--sizes), or give more documents."
         )
     return tuple(sorted(sizes))
+
+
+def _counts(order: Int64s, size: int, codes: Int64s, k: int) -> Int64s:
+    return np.bincount(codes[order[:size]], minlength=k)
 
 
 def check_samples(
@@ -200,15 +210,17 @@ def check_samples(
                 f"sizes up to {int(counts[rarest]) * len(labels):,}, or draw them in their shares "
                 "(--draw stratified)."
             )
-    frequencies = np.bincount(codes[order[: min(sizes)]], minlength=len(labels))
+    frequencies = _counts(order, min(sizes), codes, len(labels))
     few = [labels[code] for code in np.flatnonzero(frequencies < LEAST).tolist()]
     if few:
         least = int(np.argmin(frequencies))
+        remedy = "name larger sizes, draw as many of each label (--draw equal),"
+        if counts.min() < LEAST:  # no sample has enough of it
+            least, remedy = int(np.argmin(counts)), "add documents with it,"
         raise DataError(
             f"a sample of {min(sizes):,} documents has {frequencies[least]} with the label "
-            f"'{labels[least]}', and {LEAST} are needed of each ({first_few(few, 3)}): name "
-            "larger sizes, draw as many of each label (--draw equal), or leave rare labels out "
-            "(--min-label)."
+            f"'{labels[least]}', and {LEAST} are needed of each ({first_few(few, 3)}): {remedy} or "
+            "leave rare labels out (--min-label)."
         )
 
 
@@ -550,8 +562,8 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
                 )
             target = read_target(corpus)[1]
             codes, labels = target.task.strata(target.y)
-            chosen = check_sizes(sizes, codes, labels)
             orders = [draw_order(codes, draw, (seed, number)) for number in range(draws)]
+            chosen = check_sizes(sizes, codes, len(labels), orders, draw)
             for order in orders:
                 check_samples(order, chosen, codes, labels, draw)
         more = unlabeled.get(benchmark.name)
