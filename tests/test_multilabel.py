@@ -206,7 +206,7 @@ def test_documents_are_dealt_out_in_proportion() -> None:
     assert not np.array_equal(part, stratify(y, [0.2] * 5, seed=2))
     lonely = np.eye(12, dtype=bool)  # every label once: they stay among the fitted
     assert np.bincount(stratify(lonely, [0.9, 0.1], 0)).tolist() == [11, 1]
-    with pytest.raises(DataError, match="too few for a split into 3 parts"):
+    with pytest.raises(DataError, match="A split into 3 parts needs as many documents"):
         stratify(lonely[:2], [1 / 3] * 3, 0)
 
 

@@ -400,9 +400,10 @@ def test_records_are_shown_in_a_line() -> None:
         "not converged after 1 iterations>"
     )
     assert repr(Corpus(["a", "b"])) == "<Corpus: 2 documents; labels none>"
+    assert repr(Corpus(["a"], ["b"])) == "<Corpus: 1 document; labels 'b'>"
     assert repr(Corpus(["a"] * 6, list("edcbaa"))).endswith("labels 'a', 'b', 'c', 'd', ...>")
     tokens = Tokens(np.zeros(3, np.int32), ptr([[1, 2], [3]]), ptr([[1, 2]]), ["w"])
-    assert repr(tokens) == "<Tokens: 3 in 2 sentences of 1 documents, 1 features>"
+    assert repr(tokens) == "<Tokens: 3 in 2 sentences of 1 document, 1 feature>"
 
 
 def test_offsets_of_sizes() -> None:

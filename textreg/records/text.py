@@ -29,6 +29,7 @@ from textreg.records.documents import (
     label_name,
     tokenized,
 )
+from textreg.terminal import counted
 
 # Places of rows that a message names for every reason.
 PLACES = 4
@@ -498,9 +499,8 @@ class Corpus:
         return len(self.texts)
 
     def __repr__(self) -> str:
-        names = self.label_names()
-        shown = first_few([repr(name) for name in names], 4)
-        return f"<Corpus: {len(self):,} documents; labels {shown or 'none'}>"
+        shown = first_few([repr(name) for name in self.label_names()], 4)
+        return f"<Corpus: {counted(len(self), 'document')}; labels {shown or 'none'}>"
 
     @property
     def tokenized(self) -> bool:
@@ -703,7 +703,7 @@ class Tokens:
     def __repr__(self) -> str:
         return (
             f"<Tokens: {len(self.ids):,} in {self.n_sentences:,} sentences of "
-            f"{self.n_documents:,} documents, {len(self.vocabulary):,} features>"
+            f"{counted(self.n_documents, 'document')}, {counted(len(self.vocabulary), 'feature')}>"
         )
 
     @property

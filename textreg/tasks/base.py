@@ -53,7 +53,7 @@ def labels_of(corpus: Corpus) -> tuple[str, ...]:
     labels = tuple(sorted(set(corpus.labels)))
     if len(labels) == 1:
         raise DataError(
-            f"All {len(corpus):,} documents have the same label, '{labels[0]}': there is nothing "
+            f"All documents ({len(corpus):,}) have the same label, '{labels[0]}': there is nothing "
             "to tell apart. Add documents with another label, or check the choice of the label "
             "column (--label-col)."
         )

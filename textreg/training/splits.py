@@ -314,7 +314,7 @@ def stratify(has_label: Bools, shares: Sequence[float], seed: int) -> Int64s:
     n, share = len(has_label), np.array(shares)
     if n < len(shares):
         raise DataError(
-            f"There are {n} documents, too few for a split into {len(shares)} parts: add some."
+            f"A split into {len(shares)} parts needs as many documents or more, not {n}: add some."
         )
     left = has_label.sum(axis=0)
     # lacking[part, label]: documents of the label that the part should still get

@@ -484,7 +484,7 @@ def test_wrong_benchmarks_are_found_before_training(
         ),
         (Benchmark("bad", (["a", "b"], ["x", "y"]), Corpus(["a"])), "bad: there are no labeled"),
         (Benchmark("bad", test=(["a"], ["x"])), "bad: there are no documents to train on"),
-        (Benchmark("bad", (["a", "b"], ["x", "x"])), "bad: All 2 documents have the same label"),
+        (Benchmark("bad", (["a", "b"], ["x", "x"])), "bad: All documents (2) have the same label"),
     ]:
         with pytest.raises(DataError) as error:
             compare(["elastic", "lasso"], [good, wrong])
