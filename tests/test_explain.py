@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import textreg
 from textreg.errors import UsageError
-from textreg.explain import Explanation, explain, path_sentences, removal_tables
+from textreg.explain import Explanation, explain, gives_offsets, path_sentences, removal_tables
 from textreg.explain.contributions import text_parts
 from textreg.features.encoder import Encoder
 from textreg.features.vectorize import Vectorizer
@@ -170,6 +170,8 @@ def test_refusals() -> None:
         explain("model.textreg", TEXTS)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="must be a Model"):
         path_sentences("model.textreg", TEXTS)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="must be a Model"):
+        gives_offsets("model.textreg")  # type: ignore[arg-type]
     for wrong in (model, [model], {}):
         with pytest.raises(UsageError, match=r"as in \{'mine': model\}"):
             removal_tables(wrong, TEXTS)  # type: ignore[arg-type]

@@ -277,6 +277,7 @@ def test_procedures_without_a_bound_report_none() -> None:
         ({"threshold": "f1"}, "threshold must be a rule for each label, not 'f1'"),
         ({"threshold": {"pos": 3}}, "the rule of a threshold is f1.*not '3'"),
         ({"metric": "auc"}, "metric must be one of"),
+        ({"task": ["classification"]}, r"task must be a text, not \['classification'\]"),
         ({"cv": 3, "dev": (["a"], ["pos"])}, "give one of them"),
         ({"reg": 7}, "regularizer: give a name"),
     ],

@@ -206,12 +206,12 @@ BATCH = 30
 
 def gives_offsets(model: Model) -> bool:
     """Whether the model's tokenizers give character offsets, which explanations need."""
-    try:
-        for part in model.encoder.parts:
+    for part in as_model(model).encoder.parts:
+        try:
             # Of its own words, as some tokenizers state offsets only where they find something.
             part.tokenizer.encode([" ".join(part.vocabulary[:3])], spans=True)
-    except UsageError:
-        return False
+        except UsageError:
+            return False
     return True
 
 

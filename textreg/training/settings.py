@@ -498,7 +498,7 @@ class TrainingSettings(Parametrized):
                     "prefix, such as reg_l1."
                 )
         values = records[""]
-        task = TASKS.get(values.get("task") or Classification.name)
+        task = TASKS.get(str(values.get("task") or Classification.name))
         loss = cls.declared()["loss"].default if task is None else task.default_loss
         # Parts come first: which builder is the default depends on the regularizer.
         values |= _create_parts(values, params, loss)

@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from scipy.sparse import csr_array
 
 import textreg
+from textreg.errors import UsageError
 from textreg.measure.decisions import Bin, CoverageLine, Reliability, Selective
 from textreg.model.regularization_path import PathPoint, PathTable, SentencePath, SolutionPath
 from textreg_report import charts
@@ -528,6 +529,8 @@ def test_rows_of_sentences_are_darkest_at_the_largest_norm(tmp_path: Path) -> No
     assert cells is not None
     assert len(set(re.findall("fill: (#[0-9a-f]{6})", cells[0]))) == 3
     assert all(f">{text}</text>" in picture for text in ("chosen", "One.", "$Two$."))
+    with pytest.raises(UsageError, match=r"a path to draw is model\.path of train"):
+        plot_path(None)  # type: ignore[arg-type]  # as model.path may be
 
 
 def test_the_command(cli: Cli, tmp_path: Path) -> None:

@@ -803,6 +803,10 @@ def test_refusals(model: Model, train: Corpus) -> None:
         report("model.textreg", train)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"corpus must be a Corpus, or the pair \(texts, labels\)"):
         report(model, train.texts)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="against is models by their names, as in"):
+        report(model, train, against=["a"])  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"must be a Model, as textreg.load\(path\) returns it"):
+        report(model, train, against={"a": "model.textreg"})  # type: ignore[dict-item]
     with pytest.raises(UsageError, match="jobs must be 1 or more, up to 1024, or -1"):
         report(model, train=train, jobs=0)
     assert right(report(bare, train)) > 0

@@ -116,6 +116,9 @@ def report(  # noqa: PLR0913  # its options are its interface
     unlabeled = as_corpus(unlabeled, "unlabeled", documents)
     if corpus is None and train is None:
         raise UsageError("a report needs documents with labels: give corpus, train or both.")
+    if not isinstance(against or {}, Mapping):
+        raise UsageError("against is models by their names, as in {'last': model}.")
+    others = {name: as_model(other) for name, other in (against or {}).items()}
     if against and corpus is None:
         raise UsageError(
             "to compare with other models, give documents that none of them has seen (corpus)."
@@ -144,7 +147,7 @@ def report(  # noqa: PLR0913  # its options are its interface
         X = model.encoder.transform(predictions.corpus.texts)
     both = {"measured on": corpus, "trained on": None if refits is None else refits.corpus}
     corpora = {name: one for name, one in both.items() if one is not None}
-    others, summary, explained = dict(against or {}), model.summary, gives_offsets(model)
+    summary, explained = model.summary, gives_offsets(model)
     search, path = sections.search_section(model), sections.path_section(model)
     skipped = sum(len(one.skipped) for one in corpora.values())
     unknown = int(np.count_nonzero(np.diff(X.indptr) == 0))  # documents without a feature

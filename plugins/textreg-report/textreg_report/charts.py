@@ -287,6 +287,8 @@ def plot_path(
     """
     if isinstance(shown, SolutionPath):
         return _plot_points(shown, path)
+    if not isinstance(shown, PathTable):
+        raise UsageError("a path to draw is model.path of train(path=True), or a table of it.")
     columns, values = shown.array.T.tolist(), list(shown.values)
     title, names = shown.quantity, list(shown.names)
     if isinstance(shown, SentencePath):
