@@ -162,6 +162,7 @@ def test_thresholds_and_calibration_are_chosen_again() -> None:
     assert newer.calibration.temperature == pytest.approx(again.calibration.temperature, rel=1e-3)
     assert newer.calibration != model.calibration
     assert newer.thresholds == pytest.approx(again.thresholds, rel=1e-2)
+    assert newer.summary.dev.documents == again.summary.dev.documents == 160  # each left out once
 
 
 def test_several_labels_a_document() -> None:

@@ -583,8 +583,10 @@ def settings_to_update(
         if chosen.rule != model.task.threshold_rule
     }
     calibration, tuned = model.calibration, holds_out(model)
-    # Nothing is searched any more: documents are held out for thresholds and calibration alone.
-    holdout = summary.options.get("holdout", HOLDOUT) if tuned and settings.cv is None else None
+    # Nothing is searched any more: documents are held out for thresholds and calibration alone, as
+    # a training with these strengths does; it would hold out none for the rule of the task alone.
+    usual = None if rules or calibration or summary.shift else HOLDOUT
+    holdout = summary.options.get("holdout", usual) if tuned and settings.cv is None else None
     return settings.replace(
         cv=settings.cv if tuned else None,
         holdout=holdout,
@@ -608,12 +610,10 @@ def _check(model: Model, corpus: Corpus, what: str) -> None:
     if corpus.labels is None:
         raise errors.DataError(f"{what} have no labels: give a label for each.")
     if corpus.multilabel != model.task.multilabel:
-        have, take = "one label each", "lists of labels"
-        if corpus.multilabel:
-            have, take = take, have
+        kinds = "one label each", "lists of labels"
         raise errors.DataError(
-            f"{what} have {have}, and those of the model have {take}: give such documents, or "
-            "train another model."
+            f"{what} have {kinds[corpus.multilabel]}, and those of the model have "
+            f"{kinds[model.task.multilabel]}: give such documents, or train another model."
         )
 
 
