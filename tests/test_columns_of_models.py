@@ -63,7 +63,12 @@ def test_where_there_are_none_others_are_guessed(cli: Cli, model: Path, tmp_path
     usual = table(tmp_path / "usual.csv", ("text", "mood"), ("so good", "up"), ("so bad", "down"))
     code, out, err = cli("evaluate", model, usual)
     assert (code, err) == (0, "")
-    assert "text = text (guessed), label = mood\naccuracy 1.000" in out
+    guess = "text = text (guessed, as there is no 'remark')"
+    assert f"{guess}, label = mood\naccuracy 1.000" in out
+    code, out, err = cli(
+        "predict", model, usual
+    )  # which would else answer another column in silence
+    assert (code, out, err) == (0, "up\ndown\n" * 10, f"{guess}\n")
     lines = tmp_path / "lines.txt"
     lines.write_text("so good\nso bad\n", encoding="utf-8")
     code, out, err = cli("predict", model, lines)

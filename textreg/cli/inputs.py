@@ -233,7 +233,7 @@ class Reading(NamedTuple):
         """
         guess, how = "", {**self._how(), "on_error": self.on_error or "stop"}
         for batch in readers.stream_records(files, text_col=self.text_col, full=full, **how):
-            guess = _tell_guess(batch.documents, guess)
+            guess = _tell_guess(batch.documents, guess, isinstance(self.text_col, Likely))
             yield batch
 
     def _how(self) -> dict[str, Any]:
@@ -486,11 +486,15 @@ def _told(corpus: Corpus, files: Sequence[str], tell: bool) -> Corpus:
     return corpus
 
 
-def _tell_guess(corpus: Corpus, previous: str) -> str:
-    """Say on standard error which encoding was guessed, unless it is ``previous``."""
-    guess = corpus.columns.get("encoding", "")
-    if guess != previous:
-        click.echo(f"encoding = {guess}", err=True)
+def _tell_guess(corpus: Corpus, previous: str, texts: bool = False) -> str:
+    """Say on standard error which encoding was guessed, unless that is ``previous``.
+
+    texts: whether to say so of the column of the texts, too.
+    """
+    told = {role: corpus.columns.get(role, "") for role in ("encoding", "text")[: 1 + texts]}
+    guess = ", ".join(f"{role} = {what}" for role, what in told.items() if "(guessed" in what)
+    if guess not in ("", previous):
+        click.echo(guess, err=True)
     return guess
 
 

@@ -429,9 +429,9 @@ class TableColumns:
         """The name of every column chosen, with ``(guessed)`` after one that was guessed."""
         described = dict(self.chosen)
         for role in self.guessed:
-            more = ""
+            more = f", as there is no '{self._likely[role]}'" if role in self._likely else ""
             if role == "label" and self.others:
-                more = f"; --label-col takes another, such as {self.others[0]}"
+                more += f"; --label-col takes another, such as {self.others[0]}"
             described[role] += f" (guessed{more})"
         titles = []
         for field, name in self._columns:
