@@ -97,6 +97,17 @@ def test_decimal_marks_are_recognized_and_named(tmp_path: Path) -> None:
         read_corpus(path, fields=fields, encoding="cp1252", decimal="comas")
 
 
+def test_numbers_to_predict_have_the_mark_of_their_column(
+    tmp_path: Path, cli: Callable[..., Any]
+) -> None:
+    rows = [("very " * (at % 9) + "late", f"{at % 9 + 1}.234,5") for at in range(40)]
+    table, model = write(tmp_path / "a.csv", rows, "text;amount"), tmp_path / "a.textreg"
+    train = ("train", table, "--label-col", "amount", "--task", "regression", "-o", model)
+    assert "with a decimal point unless --decimal amount=comma is given" in cli(*train).err
+    assert cli(*train, "--decimal", "amount=comma").code == 0
+    assert cli("evaluate", model, table).code == 0  # the model keeps the mark
+
+
 def test_a_model_reads_numbers_as_its_training_did(
     tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

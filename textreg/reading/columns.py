@@ -565,6 +565,9 @@ class TableColumns:
                 "write a list",
                 f"'{name}' is not a list of labels",
             )
+        if isinstance(value, str) and name in self.decimals:
+            with suppress(ValueError):  # the regression tells which labels are no numbers
+                value = number_in(value, self.decimals[name])
         return as_label(name, value)
 
     def _needs(self, role: str) -> bool:

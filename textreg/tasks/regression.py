@@ -78,7 +78,9 @@ class Regression(Task):
             if not np.isfinite(values[row]):
                 raise DataError(
                     f"{corpus.where(row)}: the label is '{label}', but a regression needs finite "
-                    "numbers, with a decimal point. Correct it, or train without --task regression."
+                    "numbers, with a decimal point unless --decimal "
+                    f"{corpus.column_names.get('label', 'COLUMN')}=comma is given. Correct it, or "
+                    "train without --task regression."
                 )
             if abs(values[row]) > LARGEST:
                 raise DataError(
