@@ -26,7 +26,7 @@ from textreg.reading.source import GUESS, listed
 from textreg.records import Groups, Tokens
 from textreg.structure.grouping import group_lines
 from textreg.tasks import TASKS
-from textreg.terminal import shell_line, single_line, visible
+from textreg.terminal import counted, shell_line, single_line, visible
 from textreg.training.prepare import for_documents
 from textreg.training.running import Clock
 from textreg.training.settings import TrainingSettings
@@ -117,7 +117,7 @@ def _corrected(
         write_atomically(labels, "".join(csv_lines(label_map.items())).encode())
     if not quiet:
         counts = ", ".join(f"{what} {count:,}" for what, count in kinds.items())
-        click.echo(f"saved {target} ({len(records):,} rows), {log} ({counts or 'none'})")
+        click.echo(f"saved {target} ({counted(len(records), 'row')}), {log} ({counts or 'none'})")
         more = ["--label-map", labels] if label_map else []
         click.echo(f"next: {shell_line(['textreg', 'train', target, *more])}\n")
     return how._replace(label_map=label_map)

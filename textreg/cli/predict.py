@@ -20,7 +20,7 @@ from textreg.measure import decisions, evaluation
 from textreg.model.storage import load_model
 from textreg.reading.corpus import RecordBatch
 from textreg.records import Corpus
-from textreg.terminal import measures, single_line
+from textreg.terminal import counted, measures, single_line
 
 
 def _opened(ctx: click.Context, option: click.Parameter, backend: str) -> Workers | None:
@@ -181,7 +181,7 @@ def command(
     if isinstance(table, Document):
         print_json({"model": model, "predictions": table.document})
     if output.out is not None:
-        click.echo(f"saved {output.out} ({answers.rows:,} rows)")
+        click.echo(f"saved {output.out} ({counted(answers.rows, 'row')})")
     if message := answers.told():
         click.echo(f"Error: {message}", err=True)
         return SOME_UNREADABLE
