@@ -178,7 +178,7 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 35_643,
+    "textreg": 35_642,
     "textreg/_core": 4_170,
     "textreg/blocks": 636,
     "textreg/builtin": 1_202,
@@ -190,17 +190,17 @@ BUDGETS = {
     "textreg/measure": 970,
     "textreg/model": 1_638,
     "textreg/plugins": 1_302,
-    "textreg/reading": 2_290,
+    "textreg/reading": 2_289,
     "textreg/records": 2_485,
     "textreg/solvers": 4_841,
     "textreg/tasks": 1_295,
     "textreg/training": 4_339,
-    "plugins": 11_152,
+    "plugins": 11_151,
     "plugins/textreg-dask": 577,
     "plugins/textreg-export": 1_365,
     "plugins/textreg-latent": 724,
     "plugins/textreg-papers": 970,
-    "plugins/textreg-report": 4_009,
+    "plugins/textreg-report": 4_008,
     "plugins/textreg-testing": 2_883,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.

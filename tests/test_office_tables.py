@@ -206,6 +206,9 @@ def test_too_many_empty_labels_are_left_out_by_their_number(
     told = cli("train", path, "--encoding", "cp1252", "--on-error", "skip").err
     assert told.endswith("These are too many to leave out: fix them.\n")
     assert "--max-skipped" not in told
+    write(tmp_path / "a.csv", rows_of(40, "01/02/2026"))
+    timed = cli("train", path, "--encoding", "cp1252", "--time-col", "price").err
+    assert "such as 2024-03-01T14:30. Fix the row. These are too many to leave out: fix" in timed
 
 
 def test_variants_of_labels() -> None:

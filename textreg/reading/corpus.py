@@ -323,10 +323,8 @@ class CorpusReader:
                 message += f" In {wrong.likely} {count(skipped) if len(skipped) else 'all can be.'}"
         if not options:
             first = next(iter(skipped))
-            fault = (
-                self.skipping.stopped or f"{first.where}: {first.problem} {self.skipping.remedy}"
-            )
-            message += f" The first is {str(fault).rstrip()}"
+            fault = f"{first.where}: {first.problem} {self.skipping.remedy}"
+            message += f" The first is {str(self.skipping.stopped or fault).rstrip()}"
         labels = [] if corpus.labels is None or corpus.multilabel else corpus.labels
         rare = [label for label, count in Counter(map(str, labels)).items() if count == 1]
         if len(skipped):
@@ -338,7 +336,8 @@ class CorpusReader:
                 options["max_skipped"] = len(skipped)
             else:
                 options = {}
-                message += " These are too many to leave out: fix them."
+                offer = f", or pass --on-error skip {self.skipping.offer}"
+                message = message.replace(offer, "") + " These are too many to leave out: fix them."
         if not len(corpus):
             message += " Check that the file is the right one, and its columns."
         return FaultsError(f"{encoding}{message}", options, rare)

@@ -358,11 +358,10 @@ def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
     """
     posed = read_training(corpus, settings)
     corpus, target = posed.corpus, posed.target
-    if target.task.labels != model.labels:
+    if differ := sorted({*target.task.labels} ^ {*model.labels}):
         raise DataError(
-            f"the training corpus has the labels {first_few(target.task.labels, LABELS_LISTED)}, "
-            f"the model {first_few(model.labels, LABELS_LISTED)}: give the corpus that it was "
-            "trained on (--train)."
+            f"only one of the training corpus and the model has {first_few(differ, LABELS_LISTED)} "
+            "among its labels: give the whole corpus that the model was trained on (--train)."
         )
     # Nothing is learned from documents that are left out, but how good the fits are.
     without = dict.fromkeys(("unknown", "unknown_rule", "vectors", "evidence_words"))
