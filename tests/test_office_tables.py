@@ -280,6 +280,9 @@ def test_variants_are_told_once_and_can_be_set_right(cli: Callable[..., Any]) ->
         "Billing,invoice sent,1",
         "Billing,refund it,2",
     ]
+    named = ("--label-col", "price", "--text-col", "text", "--category-col", "label")
+    next_one = cli("check", "clean.csv", *named, "--fix", "named.csv").out.splitlines()[1]
+    assert next_one.partition("train ")[2] == " ".join(["named.csv", *named])
     two = cli("check", "a.csv", "clean.csv", "--fix", "both.csv")
     assert "--fix writes one table: name one file." in two.err
     assert ".csv, .tsv" in cli("check", "a.csv", "--fix", "clean.parquet").err

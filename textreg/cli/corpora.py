@@ -28,6 +28,7 @@ from textreg.structure.grouping import group_lines
 from textreg.tasks import TASKS
 from textreg.terminal import counted, shell_line, single_line, visible
 from textreg.training.prepare import for_documents
+from textreg.training.recipe import field_options, words_of
 from textreg.training.running import Clock
 from textreg.training.settings import TrainingSettings
 
@@ -118,8 +119,11 @@ def _corrected(
     if not quiet:
         counts = ", ".join(f"{what} {count:,}" for what, count in kinds.items())
         click.echo(f"saved {target} ({counted(len(records), 'row')}), {log} ({counts or 'none'})")
-        more = ["--label-map", labels] if label_map else []
-        click.echo(f"next: {shell_line(['textreg', 'train', target, *more])}\n")
+        # The columns that were named, as others may be guessed; the table is plain otherwise.
+        given = how._replace(**dict.fromkeys(("encoding", "sheet", "on_error", "max_skipped")))
+        options = {key: it for key, it in given.kept(table.corpus).items() if getattr(given, key)}
+        options |= field_options(how.fields or ()) | {"label_map": [str(labels)] * bool(label_map)}
+        click.echo(f"next: {shell_line(['textreg', 'train', target, *words_of(options)])}\n")
     return how._replace(label_map=label_map)
 
 
