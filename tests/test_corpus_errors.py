@@ -197,6 +197,11 @@ def test_weights(file, weight: str) -> None:
     assert message.startswith(f"{path}:1: weight {shown} in 'w' is not a number of 0 or more.")
 
 
+def test_a_weight_of_the_other_decimal_mark(file) -> None:
+    path = file("a.csv", 'text,label,w\na,x,"172,30"\n')
+    assert "0 or more; --decimal w=comma reads it. Fix" in refusal(path, weight_col="w")
+
+
 @pytest.mark.parametrize(
     ("content", "lines"),
     [

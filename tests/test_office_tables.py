@@ -120,7 +120,10 @@ def test_a_model_reads_numbers_as_its_training_did(
     write(tmp_path / "b.csv", [("Login", "reset", "1.234"), ("Login", "reset", "5.2")])
     answers = cli("predict", "a.textreg", "b.csv", "--encoding", "cp1252", "--format", "csv")
     assert answers.code == 3
-    assert '\'price\' is ""5.2"", not a number with a decimal comma' in answers.out
+    wrong = (
+        '\'price\' is ""5.2"", not a number with a decimal comma; --decimal price=point reads it.'
+    )
+    assert wrong in answers.out
     again = ("predict", "a.textreg", "b.csv", "--encoding", "cp1252", "--decimal", "point")
     assert cli(*again).code == 0
     assert "'semicolon' is neither comma nor point" in cli(*again[:-1], "semicolon").err

@@ -136,6 +136,15 @@ def check_decimals(marks: Mapping[str, str]) -> None:
         raise errors.UsageError(f"decimal: '{wrong}' is neither comma nor point.")
 
 
+def _otherwise(name: str, value: Any, decimal: str) -> str:
+    """Which option reads a number that has the other decimal mark; empty for anything else."""
+    for mark in (decimal, *DECIMALS):
+        with suppress(TypeError, ValueError):
+            number_in(value, mark)
+            return "" if mark == decimal else f"; --decimal {name}={mark} reads it"
+    return ""
+
+
 def as_weight(name: str, value: Any, decimal: str = "point") -> float:
     """A weight: a number of 0 or more."""
     try:
@@ -144,7 +153,8 @@ def as_weight(name: str, value: Any, decimal: str = "point") -> float:
         weight = math.nan
     if isinstance(value, bool) or not (0 <= weight < math.inf):
         raise UnusableRow(
-            f"weight {as_json(value)} in '{name}' is not a number of 0 or more.",
+            f"weight {as_json(value)} in '{name}' is not a number of 0 or more"
+            f"{_otherwise(name, value, decimal)}.",
             reason=f"'{name}' is not a weight",
         )
     return weight
@@ -541,10 +551,11 @@ class TableColumns:
     def _value(self, field: Field, name: str, record: Mapping[str, Any]) -> str:
         """The value of a field in a record, by the name of its column."""
         try:
-            value = value_of(field, record.get(name), decimal_of(name, self.decimals))
+            value = value_of(field, record.get(name), mark := decimal_of(name, self.decimals))
         except NotAValueError as error:
+            more = _otherwise(name, record.get(name), mark) if field.kind == "number" else ""
             raise UnusableRow(
-                f"'{name}' is {as_json(record.get(name))}, {error}.",
+                f"'{name}' is {as_json(record.get(name))}, {error}{more}.",
                 reason=f"'{name}' is {error}",
             ) from None
         if field.kind != "text" and value == MISSING:
