@@ -40,6 +40,7 @@ from textreg.solvers.state import (
     has_kinks,
     scales_of,
     strongest_l1,
+    told_by,
     watching,
 )
 
@@ -203,12 +204,8 @@ def _admm(problem: Problem, penalty: GroupNorms, options: AdmmOptions) -> tuple[
     solution = Solution(
         w=best_w,
         b=best_b,
-        objective=best,
-        gap=gap,
         residual=residual,
-        iterations=iteration,
-        converged=gap <= problem.tol,
-        history=tuple(history),
+        **told_by(history, converged=gap <= problem.tol),
         group_norms=penalty.original_norms(best_norms, best_w),
         alpha=bound.alpha,
         report=AdmmReport(rho),
@@ -330,12 +327,8 @@ def _run(problem: Problem, penalty: GroupNorms, options: Algorithm1Options) -> S
     solution = Solution(
         w=engine.w.copy(),
         b=engine.b,
-        objective=history[-1].objective,
-        gap=history[-1].gap,
         residual=max(relative_norm(distance, v_size), rho * relative_norm(moved, u_size)),
-        iterations=iteration,
-        converged=history[-1].gap <= problem.tol,
-        history=tuple(history),
+        **told_by(history, converged=history[-1].gap <= problem.tol),
         group_norms=penalty.original_norms(norms, engine.w),
         alpha=bound.alpha,
         report=AdmmReport(rho),

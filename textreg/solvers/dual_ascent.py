@@ -42,7 +42,7 @@ from textreg.records.design import Block, BlockDesign
 from textreg.solvers.certificate import relative_gap
 from textreg.solvers.newton import newtons, quadratic
 from textreg.solvers.reduce import CompactRows, compact_rows, is_small, over_merged_columns
-from textreg.solvers.state import INTERCEPT_STEPS, checks_overflow, document_norm, finish
+from textreg.solvers.state import INTERCEPT_STEPS, checks_overflow, document_norm, finish, told_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -212,16 +212,8 @@ class RidgeFit:
         problem, end = self.problem, self.history[-1]
         if continued is not None:
             return replace(continued, iterations=end.iteration + continued.iterations)
-        solution = Solution(
-            w=self.w,
-            b=self.b,
-            objective=end.objective,
-            gap=end.gap,
-            residual=self.residual,
-            iterations=end.iteration,
-            converged=end.gap <= problem.tol,
-            history=tuple(self.history),
-        )
+        fields = told_by(self.history, converged=end.gap <= problem.tol)
+        solution = Solution(w=self.w, b=self.b, residual=self.residual, **fields)
         return finish(problem, solution, "sweeps", stopped=self._stopped)
 
 

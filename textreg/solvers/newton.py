@@ -70,6 +70,7 @@ from textreg.solvers.state import (
     slope_of_intercept,
     strongest_l1,
     strongest_ridge,
+    told_by,
     underflowed,
 )
 
@@ -243,17 +244,12 @@ class NewtonFit:
 
     def solution(self) -> Solution:
         """What the steps have come to."""
-        end = self._history[-1]
         return Solution(
             w=self.engine.w,
             b=self.engine.b,
-            objective=end.objective,
-            gap=end.gap,
             residual=self._residual,
-            iterations=self._iterations,
-            converged=self._converged,
-            history=tuple(self._history),
             alpha=None if self._free else self._bound.alpha,
+            **told_by(self._history, converged=self._converged),
         )
 
 
@@ -403,16 +399,8 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
         enough = CLOSE * problem.tol * objective if exact or problem.design.blocks else 0.0
         idle = idle + 1 if newton.step(share, enough, stop) <= NOISE * objective else 0
 
-    solution = Solution(
-        w=engine.w,
-        b=engine.b,
-        objective=objective,
-        gap=gap,
-        residual=residual,
-        iterations=iteration,
-        converged=converged,
-        history=tuple(history),
-    )
+    fields = told_by(history, converged=converged)
+    solution = Solution(w=engine.w, b=engine.b, residual=residual, **fields)
     return finish(problem, solution, "Newton steps", stopped=stopped)
 
 

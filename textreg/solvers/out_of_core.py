@@ -32,7 +32,7 @@ from textreg.records.store import release_memory
 from textreg.solvers.certificate import KAPPAS, relative_gap
 from textreg.solvers.linear_algebra import union
 from textreg.solvers.reduce import LARGEST_SHARE, NEAR, RAREST, rarest
-from textreg.solvers.state import Engine, checks_overflow, finish
+from textreg.solvers.state import Engine, checks_overflow, finish, told_by
 
 # Share of the tolerance to which a problem in memory is solved; and the least for the first one,
 # whose features are not the last; of few features with groups.
@@ -305,15 +305,7 @@ def over_blocks(
         else:
             features = union(features, _joining(problem, features, large, missing, l1))
         tol = INNER * problem.tol
-    solution = Solution(
-        w=w,
-        b=b,
-        objective=restricted.objective,
-        gap=gap,
-        iterations=iterations,
-        converged=gap <= problem.tol,
-        history=tuple(history),
-    )
+    solution = Solution(w=w, b=b, **told_by(history, converged=gap <= problem.tol))
     return finish(problem, solution, "iterations", stopped=stopped)
 
 

@@ -78,6 +78,7 @@ from textreg.solvers.state import (
     check_finite,
     checks_overflow,
     scales_at,
+    told_by,
     warn_unless_converged,
 )
 
@@ -166,14 +167,7 @@ def _take_rounds(
             take_turns(fit, step)
             iteration += 1
         ridge = None
-    fields = {
-        "objective": objective,
-        "gap": gap,
-        "iterations": iteration,
-        "converged": gap <= problem.tol,
-        "history": tuple(history),
-    }
-    return fit, fields, stopped
+    return fit, told_by(history, converged=gap <= problem.tol), stopped
 
 
 def _finished(
@@ -244,8 +238,7 @@ def multinomial_groups(
     fit = ClassesFit(classes, penalty, SeparableStep(problem, penalty.majorizer(penalty.strengths)))
     s = touching_points(penalty, fit, warm=start is not None)
     point = reweight(problem, penalty, fit, s)
-    fields = {key: getattr(point, key) for key in ("objective", "gap", "iterations", "history")}
-    fields["converged"] = point.gap <= problem.tol
+    fields = told_by(point.history, converged=point.gap <= problem.tol)
     return _finished(problem, point.w, point.b, UNIT, fields, stopped=point.ended)
 
 

@@ -27,10 +27,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, wraps
-from typing import NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -574,6 +574,18 @@ def check_finite(solution: Solution | MultiSolution) -> None:
             "numbers. Bring X, y, sample_weight and the penalty strengths nearer to 1: divide what "
             "is large by its largest value."
         )
+
+
+def told_by(history: Sequence[Step], *, converged: bool) -> dict[str, Any]:
+    """The fields of a solution that the history of its fit tells."""
+    end = history[-1]
+    return {
+        "objective": end.objective,
+        "gap": end.gap,
+        "iterations": end.iteration,
+        "converged": converged,
+        "history": tuple(history),
+    }
 
 
 def finish(
