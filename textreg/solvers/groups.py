@@ -548,9 +548,7 @@ class GroupFit(_Sweeps):
 
     def __init__(self, problem: Problem, penalty: GroupNorms) -> None:
         self._scales = scales_of(problem)
-        engine = self.engine = Engine(problem, penalty.value)
-        if problem.start is None:
-            engine.restart(engine.w, problem.intercept_at_zero())
+        engine = self.engine = Engine.begun(problem, penalty.value)
         engine.optimize_intercept()
         fit = VectorFit(engine, penalty, self._scales.weight)
         s = touching_points(penalty, fit, warm=problem.start is not None)

@@ -184,9 +184,7 @@ class NewtonFit:
 
     def __init__(self, problem: Problem, penalty: Separable) -> None:
         self._problem, self._penalty = problem, penalty
-        engine = self.engine = Engine(problem, penalty.value)
-        if problem.start is None:
-            engine.restart(engine.w, problem.intercept_at_zero())
+        engine = self.engine = Engine.begun(problem, penalty.value)
         engine.optimize_intercept()
         self._free = bool((penalty.lam + penalty.q == 0.0).any())
         self._scale = problem.largest_gradient_at_zero() if self._free else 0.0
@@ -411,15 +409,13 @@ class NewtonSteps:
     """
 
     def __init__(self, problem: Problem, penalty: Quadratic) -> None:
-        engine = self.engine = Engine(problem, penalty.value)
+        engine = self.engine = Engine.begun(problem, penalty.value)
         self.penalty = penalty
         self.preconditioner = None  # without links the diagonal is all there is
         if penalty.links.rows.nnz:
             self.preconditioner = penalty.links.cache.get(
                 "incomplete Cholesky", lambda: IncompleteCholesky(penalty.links)
             )
-        if problem.start is None:
-            engine.restart(engine.w, problem.intercept_at_zero())
         self.product = penalty.product(engine.w)
         self._scores, self._gradient = np.empty(0), np.empty(0)
 

@@ -318,9 +318,7 @@ class _Large(NamedTuple):
 
 def _begin(problem: Problem, l1: float) -> tuple[Floats, float, _Large]:
     """The weights and the intercept to begin at, and the features that l1 does not keep there."""
-    engine = Engine(problem)
-    if problem.start is None:
-        engine.restart(engine.w, problem.intercept_at_zero())
+    engine = Engine.begun(problem)
     engine.optimize_intercept()
     return engine.w, engine.b, _large(problem, engine.r, l1)
 

@@ -91,9 +91,7 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
     ----------
     beck2009; becker2011; odonoghue2015.
     """
-    engine = Engine(problem, lambda w: _value(penalty, w))
-    if problem.start is None:
-        engine.restart(engine.w, problem.intercept_at_zero())
+    engine = Engine.begun(problem, lambda w: _value(penalty, w))
     largest = problem.largest_gradient_at_zero()
     point, residual, stopped, fields = minimize(problem, engine, penalty, largest)
     solution = Solution(w=point.w, b=point.b, residual=residual, **fields)

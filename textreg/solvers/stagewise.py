@@ -555,11 +555,10 @@ class LossScores:
     """
 
     def __init__(self, problem: Problem) -> None:
-        self.engine = engine = Engine(problem.replace(start=None))
+        self.engine = Engine.begun(problem.replace(start=None))
         self._loss, self._y, self._c = problem.loss, problem.y, problem.sample_weight
         self._total = float(self._c.sum()) or 1.0
         self._columns = problem.design.columns
-        engine.restart(np.zeros(problem.design.shape[1]), problem.intercept_at_zero())
         squares = isinstance(problem.loss, Squared)  # their error is the mean, not that of halves
         self._per_document = 2.0 if squares else 1.0
         size = CANCELLED * self._total * self.residual_size

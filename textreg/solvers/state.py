@@ -181,19 +181,22 @@ class Engine:
         w, b = problem.start
         self.restart(w.copy(), b if self.fit_intercept else 0.0)
         if penalty is not None:
-            self.discard_useless_start(problem, penalty)
+            b = problem.intercept_at_zero()
+            at_zero = self.loss.value(np.full(n, b), self.y, self.c) + penalty(np.zeros(p))
+            if not self.value + penalty(self.w) <= at_zero:  # also where it overflowed
+                self.restart(np.zeros(p), b)
+
+    @classmethod
+    def begun(cls, problem: Problem, penalty: Callable[[Floats], float] | None = None) -> Engine:
+        """The same; where no start is given, at zero weights and the best intercept for them."""
+        engine = cls(problem, penalty)
+        if problem.start is None:
+            engine.restart(engine.w, problem.intercept_at_zero())
+        return engine
 
     @cached_property
     def curvature(self) -> Floats:
         return np.zeros(len(self.w))
-
-    def discard_useless_start(self, problem: Problem, penalty: Callable[[Floats], float]) -> None:
-        """Move to zero weights where the start is of no use. penalty: its value at weights (p,)."""
-        n, p = self.design.shape
-        b = problem.intercept_at_zero()
-        at_zero = self.loss.value(np.full(n, b), self.y, self.c) + penalty(np.zeros(p))
-        if not self.value + penalty(self.w) <= at_zero:  # also where it overflowed
-            self.restart(np.zeros(p), b)
 
     def restart(self, w: Floats, b: float) -> None:
         """Move to other weights and compute their scores and derivatives."""
