@@ -33,7 +33,7 @@ from textreg.penalties import GroupNorms, Separable
 from textreg.records import Bools, Floats, Int32s, Problem, Solution
 from textreg.records.arrays import squared_norms
 from textreg.records.problem import Support, states
-from textreg.solvers.state import Engine
+from textreg.solvers.state import Engine, slope_of_intercept
 
 # Relative accuracy of the least squares problem, and how many rounds it takes at most.
 EXACT, LEVEL_ROUNDS = 1e-14, 1_000
@@ -136,8 +136,7 @@ def separable_bound(engine: Engine, penalty: Separable, gradient: Floats, active
     maybe others. With the intercept at its optimum, X'alpha is minus this gradient.
     """
     alpha, design = dual_scores(engine), engine.design
-    slope_b = abs(float(engine.r.sum())) if engine.fit_intercept else 0.0
-    if slope_b > UNBALANCED * float(np.abs(alpha).sum()):
+    if slope_of_intercept(engine) > UNBALANCED * float(np.abs(alpha).sum()):
         gradient, active = -design.transposed_product(alpha), design.features
     t, lam, q = np.abs(gradient[active]), penalty.lam[active], penalty.q[active]
     violated = ~(t <= lam)  # what is not a number certifies nothing

@@ -379,8 +379,7 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
     for iteration in range(problem.max_iter + 1):
         engine.optimize_intercept()
         gradient, objective = newton.gradient_and_objective()
-        slope_b = slope_of_intercept(engine)
-        residual = max(float(np.abs(gradient).max(initial=0.0)), norm * slope_b)
+        residual = max(float(np.abs(gradient).max(initial=0.0)), norm * slope_of_intercept(engine))
         first = max(first, residual)
         if penalty.l2 > 0.0:
             bound = max(bound, newton.bound())

@@ -79,9 +79,6 @@ OF_MARGIN = 0.5
 # Most Newton steps for one selection.
 NEWTON_STEPS = 100
 
-# More features than there are, after which the bias is selected where it is not.
-NEVER = 2**62
-
 # Conjugate gradients are used once a step leaves more than this share of the radius. With nearly as
 # many features as documents, coordinate descent alone leaves selections uncertain.
 CG_FROM = 0.5
@@ -440,7 +437,7 @@ class Pursuit:
             if value not in choices:
                 raise UsageError(f"{name} must be one of {', '.join(choices)}, not {value!r}.")
         check_strengths(l2=l2)
-        self._given, self._bias, self._bias_after = problem, -1, NEVER
+        self._given, self._bias, self._bias_after = problem, -1, math.inf  # of features: never
         if intercept != "free" and problem.fit_intercept:
             self._bias = problem.design.shape[1]
             problem = with_bias(problem)

@@ -54,8 +54,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csc_array
 
-    from textreg.records import Design
-
 
 AnySolution = TypeVar("AnySolution", Solution, MultiSolution)
 

@@ -150,10 +150,6 @@ UNIT = "rounds of reweighting"
 STRIDE = 0.3
 
 
-# In place of dual variables of the groups, a number for each of their entries, between checks.
-UNUSED = np.empty(0)
-
-
 class AndersonAcceleration:
     """Acceleration of x -> g(x): the affine combination of past rounds of smallest residual.
 
@@ -262,7 +258,7 @@ def reweight(
 
     while not gap <= problem.tol and iteration < problem.max_iter and not ended and not stuck:
         iteration += 1
-        u = UNUSED
+        u = np.empty(0)  # between checks: a number for each entry of the groups takes much memory
         inner = penalty.majorizer(s)
         decrease = fit.improve(inner, effort)
         del inner

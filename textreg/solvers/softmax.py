@@ -184,8 +184,7 @@ def _finished(
 def _bound(fit: Classes, step: ClassStep) -> float:
     """A lower bound of the minimum (S2), from the present probabilities."""
     alpha = fit.alpha()
-    products = fit.design.transposed_product(alpha.T)
-    conjugate, scale = step.conjugate(np.ascontiguousarray(products.T), fit.W)
+    conjugate, scale = step.conjugate(fit.transposed_product(alpha), fit.W)
     return fit.dual_value(scale * alpha) - conjugate
 
 

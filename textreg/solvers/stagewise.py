@@ -783,8 +783,6 @@ class QueuedLikelihood:
         self.lookups += len(stale)
 
 
-MEGABYTE = 1e6
-
 # The largest derivative is as many times the rounding, or which one it is would be chance.
 STANDS_OUT = 100.0
 
@@ -1048,5 +1046,5 @@ def _likelihood(problem: Problem, rules: StepRules, scaling: Scaling, center: bo
         scores = LossScores(problem.replace(loss="squared") if linear else problem)
         return QueuedLikelihood(scores, problem, scaling, center)
     if linear:
-        return LinearLikelihood(problem, scaling, problem.fit_intercept, MEGABYTE * rules.cache)
+        return LinearLikelihood(problem, scaling, problem.fit_intercept, 1e6 * rules.cache)
     return LossLikelihood(problem, scaling)
