@@ -343,6 +343,25 @@ def count_rows(tokens: Tokens) -> CsrArrays:
     )
 
 
+def document_frequencies(tokens: Tokens, documents: Int64s | None = None) -> Int64s:
+    """In how many documents every feature occurs.
+
+    Parameters
+    ----------
+    tokens : Tokens
+    documents : ndarray of int64, optional
+        Those that are looked at; all by default.
+
+    Returns
+    -------
+    ndarray of int64, shape (features,)
+    """
+    from textreg._core import text_counts
+
+    ptr, n_features = tokens.token_document_ptr, len(tokens.vocabulary)
+    return text_counts.document_frequencies(tokens.ids, ptr, n_features, documents)
+
+
 def only_words(tokens: Tokens) -> Tokens:
     """Drop n-grams, which are the features with a space in their names.
 

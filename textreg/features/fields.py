@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from textreg._core import text_counts
 from textreg.errors import DataError, UsageError, alternatives
 from textreg.features.encoder import AnyEncoder, Encoder, JoinedEncoder, field_texts, prefix_of
 from textreg.features.vectorize import FEW, Features, MatrixRows, Vectorizer
@@ -20,7 +19,7 @@ from textreg.records import Documents, Tokens
 from textreg.records.documents import MISSING, Field
 from textreg.structure.joining import joined, parts_of
 from textreg.terminal import logger
-from textreg.text import CsrArrays, renumber
+from textreg.text import CsrArrays, document_frequencies, renumber
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -290,9 +289,7 @@ class AutoTokenizer:
         """The share of words, of the first texts, that another one of these has, too."""
         first = [text[:BEGINNING] for text in itertools.islice(texts, SAMPLE)]
         words = calls.encode(self.words, first)
-        frequencies = text_counts.document_frequencies(
-            words.ids, words.token_document_ptr, len(words.vocabulary)
-        )
+        frequencies = document_frequencies(words)
         return float((frequencies[words.ids] > 1).mean()) if len(words.ids) else 1.0
 
 

@@ -22,7 +22,7 @@ from textreg.records import Bools, Design, Documents, Floats, Graph, Groups, Int
 from textreg.records.arrays import offsets_of, pieces, scatter, take_rows
 from textreg.records.documents import check_documents, is_tokenized
 from textreg.records.text import Names
-from textreg.text import CsrArrays
+from textreg.text import CsrArrays, document_frequencies
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -112,9 +112,8 @@ class PartCounts(NamedTuple):
 
     def frequencies(self, documents: NDArray[np.intp] | None) -> Int64s:
         """The number of these documents with each feature: the entries of its column."""
-        ids, ptr, names = self.tokens.ids, self.tokens.token_document_ptr, self.tokens.vocabulary
-        rows = None if documents is None else np.arange(len(ptr) - 1)[documents]
-        return text_counts.document_frequencies(ids, ptr, len(names), rows)
+        rows = None if documents is None else np.arange(self.tokens.n_documents)[documents]
+        return document_frequencies(self.tokens, rows)
 
     def fill(
         self, documents: NDArray[np.intp] | None, place: Int64s, indices: Int32s, data: Floats
@@ -301,9 +300,7 @@ class Vectorizer(Parametrized):
         tokens = counted.tokens(keep)
         frequencies = None
         if WEIGHTINGS[self.weighting].idf:
-            frequencies = text_counts.document_frequencies(
-                tokens.ids, tokens.token_document_ptr, len(tokens.vocabulary)
-            )
+            frequencies = document_frequencies(tokens)
         encoder = self.encoder(counted, tokens.vocabulary, tokens.n_documents, frequencies)
         # Where all n-grams are features, their counts give the norms.
         return PartCounts(tokens, encoder, None if keep.all() else encoder.norms(counted.words))

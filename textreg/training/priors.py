@@ -32,7 +32,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from textreg._core import text_counts
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.features.encoder import AnyEncoder, Encoder, JoinedEncoder
 from textreg.files import numbered_lines
@@ -41,7 +40,7 @@ from textreg.plugins import calls, registry
 from textreg.records import Bools, Corpus, Documents, Floats, Int64s, Problem, Tokens
 from textreg.records.text import find_names
 from textreg.solvers.dual_ascent import ridges
-from textreg.text import word_vectors
+from textreg.text import document_frequencies, word_vectors
 from textreg.training import trials
 
 if TYPE_CHECKING:
@@ -437,9 +436,7 @@ def _of_texts(part: Encoder, texts: Sequence[Any]) -> tuple[dict[str, int], Floa
     None where fewer than two words are in LEAST documents or more.
     """
     tokens = part.words(texts)
-    frequencies = text_counts.document_frequencies(
-        tokens.ids, tokens.token_document_ptr, len(tokens.vocabulary)
-    )
+    frequencies = document_frequencies(tokens)
     frequent = np.flatnonzero(frequencies >= LEAST)
     if len(frequent) < 2:
         return {}, None
