@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from textreg.errors import UsageError, alternatives, first_few
-from textreg.features.markup import find_html
+from textreg.features.markup import TELLING
 from textreg.jobs import check_jobs
 from textreg.params import Parametrized, param
 from textreg.records import Corpus, Int64s, Tokens
@@ -505,7 +505,7 @@ def text_findings(documents: Documents) -> Iterator[Finding]:
     if wants("cut-texts"):
         yield _cut(documents)
     if wants("markup"):
-        tags = {row: match[0] for row, text in enumerate(texts) if (match := find_html(text))}
+        tags = {row: match[0] for row, text in enumerate(texts) if (match := TELLING.search(text))}
         what = "HTML tags or character references in the text"
         yield documents.finding("markup", tags, what, lambda row: f"holds {tags[row]:.40}")
     if wants("encoding"):

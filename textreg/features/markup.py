@@ -42,8 +42,8 @@ INLINE = frozenset(
     "ruby s samp small span strike strong sub sup time tt u var wbr".split()
 )
 
-# What is HTML beyond doubt: no mathematics, and no address as in mails.
-_TELLING = re.compile(
+# A tag or character reference that is HTML beyond doubt: no mathematics, no address as in mails.
+TELLING = re.compile(
     r"</?(?:a|b|big|blockquote|body|br|center|code|dd|div|dl|dt|em|font|form|h[1-6]|head|hr|html|i|"
     r"iframe|img|input|li|link|meta|ol|option|p|pre|script|small|span|strong|style|sub|sup|table|"
     r"tbody|td|th|title|tr|u|ul)(?:\s+[a-z-]+\s*=[^<>]*|\s*/?)>"
@@ -160,18 +160,13 @@ def encode(tokenizer: Tokenizer, texts: Documents, *, strip: bool, spans: bool =
     )
 
 
-def find_html(text: str) -> re.Match[str] | None:
-    """The first tag or character reference in a text that is HTML beyond doubt."""
-    return _TELLING.search(text)
-
-
 def warn_of_html(corpus: Corpus) -> None:
     """DataWarning if many documents hold HTML, by a sample of them."""
     rows = np.unique(np.linspace(0, len(corpus) - 1, min(SAMPLE, len(corpus))).astype(np.int64))
     count = 0
     first: tuple[int, str] = 0, ""
     for row, text in zip(rows.tolist(), corpus.select(rows).texts, strict=True):
-        if isinstance(text, str) and (match := find_html(text)):
+        if isinstance(text, str) and (match := TELLING.search(text)):
             first = first if count else (row, match[0])  # a match would keep its text
             count += 1
     if not count or count < SHARE * len(rows):

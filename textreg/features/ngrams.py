@@ -78,13 +78,12 @@ class NGrams:
             streams.append(text_grams.find_grams(streams[-1], ids, ptr, k, child_ptr, last))
         return streams
 
-    def number(self, keep: Sequence[Bools]) -> list[Int32s]:
+    def number(self, keep: Bools) -> list[Int32s]:
         """Number the n-grams to keep in order of name, all levels together; others get -1.
 
-        In this order an n-gram precedes its descendants.
+        In this order an n-gram precedes its descendants. keep: for all levels, one after the other.
         """
-        every = np.concatenate(keep).view(np.uint8)
-        numbers = text_grams.number_grams(self._children, every, len(self.words))
+        numbers = text_grams.number_grams(self._children, keep.view(np.uint8), len(self.words))
         return np.split(numbers, np.cumsum(self.sizes)[:-1])
 
     def names(self, numbers: Sequence[Int32s]) -> Names:
@@ -263,20 +262,17 @@ class NGramCounts(ABC):
 
     def ranks(self, keep: Bools) -> Int64s:
         """The place of each n-gram to keep in order of name; -1 of others."""
-        return np.concatenate(self.tree.number(self._levels(keep))).astype(np.int64)
+        return np.concatenate(self.tree.number(keep)).astype(np.int64)
 
     def features(self, keep: Bools) -> tuple[list[Int32s], Sequence[str]]:
         """The n-grams to keep as features: the number of each on every level, or -1; their names.
 
         Features are in order of name.
         """
-        numbers = self.tree.number(self._levels(keep))
+        numbers = self.tree.number(keep)
         if len(numbers) > 1:
             return numbers, GramNames(*self.tree.prune(numbers))
         return numbers, self.tree.words if keep.all() else self.tree.names(numbers)
-
-    def _levels(self, keep: Bools) -> list[Bools]:
-        return np.split(keep, np.cumsum(self.tree.sizes)[:-1])
 
 
 @dataclass(frozen=True, eq=False)

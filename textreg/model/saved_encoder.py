@@ -355,7 +355,7 @@ def encoder_arrays(encoder: AnyEncoder) -> Arrays:
 def _tree(part: Encoder) -> tuple[NGrams, list[Int32s]]:
     """The n-grams of a part and their numbers, in order of name."""
     tree, numbers = part.tree
-    ordered = tree.number([level >= 0 for level in numbers])
+    ordered = tree.number(np.concatenate(numbers) >= 0)
     if not all(map(np.array_equal, numbers, ordered)):
         raise UsageError("a model with n-grams out of order cannot be saved: sort their names.")
     return tree, numbers
@@ -428,15 +428,15 @@ class _Trees:
             pointers.append(ptr)
             lasts.append(last)
         tree = NGrams(words, tuple(pointers), tuple(lasts))
-        kept = [np.ones(size, dtype=bool) for size in part.levels]
+        kept = np.ones(sum(part.levels), dtype=bool)
         if "kept" in self._arrays:
-            stored = [self._take("kept", size) for size in part.levels]
-            if any((level > 1).any() for level in stored):
+            stored = self._take("kept", len(kept))
+            if (stored > 1).any():
                 raise FaultError("'kept' holds a number other than 0 and 1")
-            kept = [level.astype(bool) for level in stored]
-        if sum(int(np.count_nonzero(level)) for level in kept) != part.names:
+            kept = stored.astype(bool)
+        if np.count_nonzero(kept) != part.names:
             raise FaultError(f"a tokenizer of it does not have {part.names:,} features")
-        if ngrams == 1 and all(level.all() for level in kept):
+        if ngrams == 1 and kept.all():
             return words
         return GramNames(tree, tree.number(kept))
 

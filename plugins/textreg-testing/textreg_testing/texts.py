@@ -159,5 +159,5 @@ def with_pairs(tokens: Tokens, most: int | None = None) -> Tokens:
     tree, streams = ngrams.NGrams.collect(ordered, 2, 1)
     counts = ngrams.occurrences(streams[1], tree.sizes[1])
     wanted = np.isin(np.arange(len(counts)), np.argsort(-counts, kind="stable")[:most])
-    numbers = tree.number([np.ones(tree.sizes[0], dtype=np.bool_), wanted])
+    numbers = tree.number(np.append(np.ones(tree.sizes[0], dtype=np.bool_), wanted))
     return ngrams.insert_ngrams(ordered, streams, numbers, list(tree.names(numbers)))
