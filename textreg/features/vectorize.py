@@ -298,15 +298,13 @@ class Vectorizer(Parametrized):
         """The n-grams to keep as features: all occurrences, and how they are weighed."""
 
         tokens = counted.tokens(keep)
-        frequencies = None
-        if WEIGHTINGS[self.weighting].idf:
-            frequencies = document_frequencies(tokens)
-        encoder = self.encoder(counted, tokens.vocabulary, tokens.n_documents, frequencies)
+        n, frequencies = tokens.n_documents, document_frequencies(tokens)
+        encoder = self.encoder(counted, tokens.vocabulary, n, frequencies)
         # Where all n-grams are features, their counts give the norms.
         return PartCounts(tokens, encoder, None if keep.all() else encoder.norms(counted.words))
 
     def encoder(
-        self, counted: NGramCounts, names: Sequence[str], n: int, frequencies: Int64s | None
+        self, counted: NGramCounts, names: Sequence[str], n: int, frequencies: Int64s
     ) -> Encoder:
         """The encoder of the features that were kept.
 
@@ -317,8 +315,8 @@ class Vectorizer(Parametrized):
             Of the features.
         n : int
             Number of documents.
-        frequencies : ndarray of int64, shape (features,), optional
-            Number of documents with each feature; for a weighting with idf.
+        frequencies : ndarray of int64, shape (features,)
+            Number of documents with each feature.
 
         Returns
         -------
@@ -326,7 +324,6 @@ class Vectorizer(Parametrized):
         """
         idf = None
         if WEIGHTINGS[self.weighting].idf:
-            assert frequencies is not None
             idf = np.log((1 + n) / (frequencies + 1.0)) + 1.0
         return Encoder(counted.tokenizer, self, names, idf, stop_words=counted.stop_words)
 
