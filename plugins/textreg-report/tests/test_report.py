@@ -783,6 +783,24 @@ def test_a_tokenizer_without_offsets(train: Corpus) -> None:
     assert "gives no character offsets" in page.text
 
 
+def test_documents_left_out_are_answered_with_the_shift_of_the_model() -> None:
+    """As its thresholds and its calibration were chosen for shifted scores."""
+    random = np.random.default_rng(0)
+    labels = random.choice(["a", "b", "c"], size=150, p=[0.6, 0.25, 0.15]).tolist()
+    texts = [
+        " ".join(
+            [*random.choice([*"uvwxyz"], size=5), *([label * 2] if random.random() < 0.7 else [])]
+        )
+        for label in labels
+    ]
+    model = textreg.train(texts, labels, reg="ridge", tokenizer="words", unknown="none")
+    assert model.summary is not None
+    assert model.summary.shift is not None
+    page = report(model, train=Corpus(texts, labels))
+    (sentence,) = re.findall(r"answers (\d+)\s%", Page(page.to_html()).text)
+    assert sentence == "95"  # the coverage that the threshold was chosen for
+
+
 def test_refusals(model: Model, train: Corpus) -> None:
     with pytest.raises(UsageError, match="needs documents with labels"):
         report(model)

@@ -210,18 +210,20 @@ def _out_of_fold(model: Model, refits: Refits) -> Predictions:
     for part in encoder.parts:
         if part.ngrams > 1:
             _ = part.tree  # made once, for all models below
+    # Calibration and thresholds are of scores that are shifted for new texts.
+    shift = model.summary.shift.values if model.summary and model.summary.shift else 0.0
     models = [
         Model(
             model.task,
             encoder=encoder,
             weights=fit.w,
-            intercepts=fit.b,
+            intercepts=fit.b + shift,
             calibration=model.calibration,
             thresholds=model.thresholds,
         )
         for fit in refits.own.fits
     ]
-    timed, scores = corpus.time_of is not None, model.task.as_scores(refits.own.scores)
+    timed, scores = corpus.time_of is not None, model.task.as_scores(refits.own.scores + shift)
     how = (
         f"{'the latest ' if timed else 'its '}{len(corpus):,} training "
         f"documents, each predicted by one of {len(models)} further fits with the same "
