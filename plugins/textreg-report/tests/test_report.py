@@ -880,27 +880,28 @@ def test_the_command_to_reproduce_does(cli: Cli, tmp_path: Path) -> None:
 def test_columns_of_the_training(cli: Cli, tmp_path: Path, option: str) -> None:
     """Fits without a part are those of the training: of its weights, its groups and its times."""
     rows = [
-        f"{'good' if row % 2 else 'bad'} {'ok' if row % 3 else 'odd'},{row % 2},{1 + row // 10}"
+        f"{'good' if row % 2 else 'bad'} {'ok' if row % 3 else 'odd'},{row % 2},{1 + row // 10},"
+        f"{1 + row * 7 % 60 // 20}"
         for row in range(60)
     ]
     corpus, trained = tmp_path / "c.csv", tmp_path / "m.textreg"
-    corpus.write_text("\n".join(["text,label,more", *rows]) + "\n")
+    corpus.write_text("\n".join(["text,label,more,other", *rows]) + "\n")
     code, _, err = cli(
         "train", corpus, "--reg", "ridge", "--tokenizer", "words", option, "more", "-o", trained
     )
     assert (code, err) == (0, "")
     pages = []
-    for options in ([], [option, "more"]):
+    for options in ([], [option, "more"], [option, "other"]):
         page = tmp_path / "page.html"
         code, out, err = cli("report", trained, "--train", corpus, *options, "-o", page)
         assert (code, err) == (0, "")
         role = option.removeprefix("--").removesuffix("-col")
-        assert (f"{role} = more" in out) == bool(options)
+        assert f"{role} = {[*options, 'more'][1] if options else 'more'}" in out
         pages.append(Page(page.read_text(encoding="utf-8")).text)
-    assert ("the latest 50 training documents" in pages[1]) == (option == "--time-col")
-    before, after = (text.rpartition("Reproduce")[0] for text in pages)
-    assert before
-    assert before != after
+    assert ("the latest 50 training documents" in pages[0]) == (option == "--time-col")
+    by_default, named, other = (text.rpartition("Reproduce")[0] for text in pages)
+    assert by_default
+    assert by_default == named != other
 
     code, out, err = cli("report", trained, corpus, option, "more")
     assert (code, out) == (2, "")

@@ -114,7 +114,8 @@ def report_command(
     reads. With --train the report also shows which features and groups training selected, how
     stable the selection is, and how elastic performs on the same documents. With --train and
     without FILES, every document is predicted by a fit that did not use it (cross-validation).
-    Columns of weights, groups and times are read from the training corpus only.
+    Columns of weights, groups and times are read from the training corpus only; by default they are
+    those of the training.
 
     The page opens with a verdict in plain words. With --against it says whether the model is better
     than another one, and shows what sentences add to the score of each; with --evidence-col
@@ -148,6 +149,9 @@ def report_command(
     require_fields(how, others)
 
     corpus = how.labeled(files, tell=not quiet) if files else None
+    if loaded.summary and loaded.summary.source and not any(flags.values()):
+        stored = loaded.summary.source.reading  # fits without a part are as the training's were
+        how = how._replace(**{f"{name}_col": stored.get(f"{name}_col") for name in TRAINING})
     learned = how.training(train, tell=not quiet) if train else None
     more = how.unlabeled(unlabeled, tell=not quiet) if unlabeled else None
     with progress_bar(quiet=quiet) as progress:
