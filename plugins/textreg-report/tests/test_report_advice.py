@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import textreg
+from textreg.measure.decisions import Calibration
 from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg_report import report
@@ -72,7 +73,7 @@ def test_no_threshold_without_a_gain_or_documents(binary: Model, n: int, shift: 
     assert list(other_thresholds(answered(binary, *shifted(n, shift)))) == []
 
 
-def test_a_calibration_that_helps(binary: Model) -> None:
+def test_a_calibration_that_helps(binary: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(0)
     log_odds = random.normal(scale=2.0, size=600)
     labels = ["pos" if one else "neg" for one in random.random(600) < 1 / (1 + np.exp(-log_odds))]
@@ -84,6 +85,8 @@ def test_a_calibration_that_helps(binary: Model) -> None:
     )
     assert list(calibrated(answered(binary, labels[:99], 5 * log_odds[:99]))) == []
     assert list(calibrated(answered(binary, labels, log_odds))) == []
+    monkeypatch.setattr(binary, "calibration", Calibration("temperature", 1.0))  # it has one
+    assert list(calibrated(answered(binary, labels[:100], 5 * log_odds[:100]))) == []
 
 
 def test_more_documents_help_where_half_of_them_is_worse() -> None:

@@ -489,7 +489,8 @@ def calibrated(predictions: Predictions) -> Iterator[Suggestion]:
         return
     known = np.flatnonzero(task.known(predictions.y_true))
     n = len(known)
-    if n < ENOUGH_TO_HALVE:
+    warm = model.calibration is not None and model.calibration.method == "temperature"
+    if n < ENOUGH_TO_HALVE or warm:  # the option would change nothing
         return
     scores, y = predictions.scores[known], predictions.y_true[known]
     true_cells = np.arange(n), y.astype(np.int64)
