@@ -601,7 +601,7 @@ def _parsed(path: Path, text: str | bytes) -> dict[str, Any]:
 def _not_a_model(path: Path) -> ModelError:
     return ModelError(
         f"{path} is not a textreg model file, or is cut off. "
-        "Models are made by: textreg train FILE -o MODEL"
+        "Commands take the model before other files; it is made by: textreg train FILE -o MODEL"
     )
 
 
