@@ -422,11 +422,10 @@ class Container:
             raise FaultError(f"there is no format {version}")
         self._checksum = field(table[METADATA], "checksum", str)
         self._entries = entries_of(table, self.size - file.tell())
-        deflated = field(self.header, "deflated", dict)
+        self._deflated = field(self.header, "deflated", dict)
         del self.header["deflated"]
-        if unknown := deflated.keys() - table.keys():
+        if unknown := self._deflated.keys() - table.keys():
             raise FaultError(f"it has no array {shown(min(unknown))} to inflate")
-        self._deflated = deflated
         self._dtypes = dtypes
         self.lengths = {entry.name: self._length(entry) for entry in self._entries}
         sizes = [n * np.dtype(dtypes[name]).itemsize for name, n in self.lengths.items()]
@@ -530,11 +529,9 @@ def file_digest(path: Path) -> str:
 def is_container(path: Path) -> bool:
     """Whether a file begins like a model file; False if it does not exist or cannot be read."""
     try:
-        if not _is_regular(path):
-            return False
-        with path.open("rb") as file:
+        with _reading(path) as file:
             return has_table(file.read(9))
-    except OSError:
+    except (UsageError, ModelError):
         return False
 
 

@@ -76,9 +76,7 @@ def _members(record: Any) -> dict[str, tuple[Any, bool]]:
     return {name: (defaults.get(name, MISSING), False) for name in record._fields}
 
 
-@functools.cache
-def _hints(record: Any) -> dict[str, Any]:
-    return get_type_hints(record)
+_hints = functools.cache(get_type_hints)
 
 
 def _read(hint: Any, plain: Any, where: str) -> Any:

@@ -666,12 +666,10 @@ class TrainingSummary(Displayed):
         labels = [f"{name} {cell(count)}" for name, count in self.labels.items()]
         rows = [("documents", first_few(labels, MOST_ROWS))]
         if self.dev is not None and self.split is not None:
-            rows.append(
-                ("search", f"{len(self.search)} settings, {self.split.kind}, by {self.metric}")
-            )
-            rows.append(
-                (f"{self.dev.documents:,} held out", measures(json_records.to_json(self.dev)))
-            )
+            rows += [
+                ("search", f"{len(self.search)} settings, {self.split.kind}, by {self.metric}"),
+                (f"{self.dev.documents:,} held out", measures(json_records.to_json(self.dev))),
+            ]
         if self.selected is not None:
             rows.append(("selected", self.selected))
         bound = "no bound on the gap" if self.gap is None else f"gap {self.gap:.1e}"
