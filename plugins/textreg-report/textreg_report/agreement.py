@@ -270,10 +270,8 @@ def passage_overlap(marked: Int64s, predicted: Int64s, threshold: float = IOU_TH
     deyoung2020, section 4.1; ``partial_match_score`` of the authors' code.
     """
     # |A ∩ B| of intervals: the earlier end less the later beginning.
-    common = np.minimum(marked[None, :, 1], predicted[:, None, 1]) - np.maximum(
-        marked[None, :, 0], predicted[:, None, 0]
-    )
-    common = np.maximum(common, 0)
+    ends = np.minimum.outer(predicted[:, 1], marked[:, 1])
+    common = np.maximum(ends - np.maximum.outer(predicted[:, 0], marked[:, 0]), 0)
     union = np.diff(marked)[None, :, 0] + np.diff(predicted)[:, None, 0] - common
     best = (common / union).max(axis=1, initial=0.0)
     right = float(np.count_nonzero(best >= threshold))

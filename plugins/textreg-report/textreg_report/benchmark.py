@@ -138,9 +138,8 @@ def check_benchmark(benchmark: Benchmark, trains: bool, seed: int, rare: Rare) -
     trains: whether any candidate will be trained on it. rare: what becomes of labels of few
     documents, before test documents are held out.
     """
-    train, test, dev = (
-        as_corpus(getattr(benchmark, part), part) for part in ("train", "test", "dev")
-    )
+    train, test = as_corpus(benchmark.train, "train"), as_corpus(benchmark.test, "test")
+    dev = as_corpus(benchmark.dev, "dev")
     if not trains and test is None:
         test, train = train, None  # nothing is trained: measure on all documents
     if trains and train is None:
@@ -469,10 +468,8 @@ def measure(
     more: dict[str, Any] = {}
     if isinstance(result, MultilabelEvaluation):
         accuracy, interval = result.subset_accuracy, result.subset_accuracy_interval
-        more = {
-            "micro_f1": result.micro_f1,
-            "micro_f1_interval": Interval(*result.micro_f1_interval),
-        }
+        more["micro_f1"] = result.micro_f1
+        more["micro_f1_interval"] = Interval(*result.micro_f1_interval)
     else:
         assert isinstance(result, Evaluation)  # ready_candidates refuses regressions
         accuracy, interval = result.accuracy, result.accuracy_interval

@@ -462,10 +462,9 @@ def compare_command(
         raise UsageError("name a corpus to measure on, after the models.")
     out.check([*files, *test, *dev])
     candidates = candidates_of(reg, models)
-    chosen = {key: value for key, value in options.items() if value is not None}
     how = _as_trained(how, candidates)
-    if how.fields and reg:
-        chosen["fields"] = how.fields
+    options["fields"] = (how.fields or None) if reg else None
+    chosen = {key: value for key, value in options.items() if value is not None}
     benchmarks = read_benchmarks(corpora, how, test=test, dev=dev)
     with progress_bar(quiet=False) as progress:
         comparison = compare(candidates, benchmarks, progress=progress, **chosen)
@@ -535,9 +534,8 @@ def learn_curve_command(
     out.check([*files, *test, *unlabeled])
     read = read_benchmarks(files, how, test=test, unlabeled=unlabeled)
     candidates = candidates_of(reg, ())
+    options["fields"] = how.fields or None
     chosen = {key: value for key, value in options.items() if value is not None}
-    if how.fields:
-        chosen["fields"] = how.fields
     benchmarks = [replace(benchmark, dev=None) for benchmark in read]
     more = {
         benchmark.name: how.unlabeled([path])
