@@ -166,6 +166,31 @@ def test_copies_are_held_out_where_a_class_has_few_other_texts() -> None:
         of_texts([*range(10)] * 2, codes, lambda it: folds(it, "ab", 20, 0))
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_no_part_is_of_one_frequent_text(several: bool) -> None:
+    texts = [*COPIED, *["bad news"] * 60]
+    labels = [text.split()[0] for text in texts]
+    codes = np.array([["good", "bad"].index(label) for label in labels])
+    of = np.eye(2, dtype=bool)[codes] if several else codes
+    for split in of_texts(texts, of, lambda it: folds(it, ("good", "bad"), 5, 0)):
+        fitted, held = ([texts[row] for row in side] for side in split)
+        assert 1 < held.count("bad news") < 24
+        assert {*fitted} & {*held} == {"bad news"}
+
+
+def test_a_frequent_text_does_not_move_the_intercept_for_others() -> None:
+    random = np.random.default_rng(0)
+    starts = np.resize([0, 20], 600)
+    words = [random.integers(start, start + 60, size=6) for start in starts]
+    texts = [" ".join(f"w{at}" for at in each) for each in words]
+    labels = np.resize(["bad", "good"], 600).tolist()
+    more = ["unlike all others"] * 200
+    model = textreg.train([*texts[:200], *more], [*labels[:200], *["bad"] * 200], tokenizer="words")
+    right = np.array(model.predict(texts[200:])) == labels[200:]
+    assert right[::2].mean() == pytest.approx(right[1::2].mean(), abs=0.08)
+    assert right.mean() > 0.9
+
+
 def test_a_text_known_by_heart_praises_no_setting() -> None:
     random = np.random.default_rng(0)
     words = [[f"w{at}" for at in random.integers(300, size=6)] for _ in range(60)]

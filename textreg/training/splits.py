@@ -118,16 +118,22 @@ def of_texts(
 ) -> list[Split]:
     """The splits that ``cut`` makes of the codes of different texts; copies are with the first.
 
-    Held-out copies of fitted texts would praise models that know texts by heart. Documents of a
-    class with fewer texts than :data:`FOLDS` stay apart: whole parts would be without it.
+    Held-out copies of fitted texts would praise models that know texts by heart. Copies stay apart
+    in a class with fewer texts than :data:`FOLDS`, as whole parts would be without it; and those of
+    a text with twice the copies that texts of the class have on average, if it is more than a
+    twentieth of it. That is in new documents, too: a part with all of it would tell of nothing
+    else, and fits without it would have other shares of the classes.
     """
     first, every = dict[int, int](), np.arange(len(codes))
     # Hashes, as texts may lie on disk.
     keys = (hash(text if isinstance(text, str) else repr(text)) for text in texts)
     copied = np.array([first.setdefault(key, at) for at, key in enumerate(keys)], dtype=np.int64)
-    of = codes if codes.ndim == 1 else np.zeros(len(codes), dtype=np.int64)
-    differ = np.bincount(of[copied == every], minlength=of.max(initial=0) + 1)
-    copied = np.where(differ[of] < FOLDS, every, copied)
+    several, fresh = codes.ndim == 2, codes[copied == every]
+    sizes = codes.sum(axis=0) if several else np.bincount(codes)
+    differ = fresh.sum(axis=0) if several else np.bincount(fresh, minlength=len(sizes))
+    most = np.where(differ < FOLDS, 0, sizes * np.maximum(2 / np.maximum(differ, 1), 1 / 20))
+    limits = [most[row].min(initial=len(codes)) for row in codes > 0] if several else most[codes]
+    copied = np.where(np.bincount(copied)[copied] > limits, every, copied)
     rows = np.flatnonzero(copied == every)
     return [
         Split(*(np.flatnonzero(np.isin(copied, rows[side])) for side in split))
@@ -154,11 +160,8 @@ def time_holdout(
     times: (n,) numbers that grow with time; documents of one time stay on one side. Raises
     DataError where all have the same, and where a side would be left without a class.
     """
-    # A stable order: documents of one time stay as they came.
-    (start,) = _cuts(times, [round((1 - fraction) * len(times))])
-    order = np.argsort(times, kind="stable")
-    split = Split(np.sort(order[:start]), np.sort(order[start:]))
-    return _complete([split], codes, labels, "times")[0]
+    splits = _blocks(times, [round((1 - fraction) * len(times))])
+    return _complete(splits, codes, labels, "times")[0]
 
 
 def time_folds(
@@ -171,12 +174,7 @@ def time_folds(
     """
     n = len(times)
     _check_count(count, n - 1, "documents but one")
-    cuts = [*_cuts(times, [round(n * k / (count + 1)) for k in range(1, count + 1)]), n]
-    order = np.argsort(times, kind="stable")
-    splits = [
-        Split(np.sort(order[:start]), np.sort(order[start:end]))
-        for start, end in itertools.pairwise(cuts)
-    ]
+    splits = _blocks(times, [round(n * k / (count + 1)) for k in range(1, count + 1)])
     return _complete(splits, codes, labels, "times")
 
 
@@ -244,9 +242,14 @@ def _assign_groups(
     return part[group_of]
 
 
-def _cuts(times: Floats, wanted: Sequence[int]) -> list[int]:
-    """Numbers of documents, close to the wanted ones, to cut at without dividing equal times."""
-    ranked = np.sort(times)
+def _blocks(times: Floats, wanted: Sequence[int]) -> list[Split]:
+    """Every block of documents in order of time but the first, and those before it to fit on.
+
+    wanted: the numbers of documents before each; as close to these as undivided equal times allow.
+    """
+    # A stable order: documents of one time stay as they came.
+    order = np.argsort(times, kind="stable")
+    ranked = times[order]
     # Between these two documents time goes on: only there may be cut.
     free = np.flatnonzero(np.diff(ranked)) + 1
     if len(free) < len(wanted):
@@ -263,7 +266,8 @@ def _cuts(times: Floats, wanted: Sequence[int]) -> list[int]:
         # The nearest free place to the wanted one.
         choice = free[first:last]
         cuts.append(int(choice[np.argmin(np.abs(choice - cut))]))
-    return cuts
+    ends = itertools.pairwise([*cuts, len(times)])
+    return [Split(np.sort(order[:start]), np.sort(order[start:end])) for start, end in ends]
 
 
 def _complete(
