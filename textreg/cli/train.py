@@ -333,8 +333,8 @@ def _data_lines(
     yield f"{title}: {', '.join(labels[: output.MAX_LABELS])}{more}"
     if (rare := summary.rare) is not None and rare.label is not None:
         joined = [single_line(f"{label} {count:,}") for label, count in rare.labels.items()]
-        listed = first_few(joined, output.MAX_LABELS)
-        yield f"joined into {single_line(rare.label)}: {len(rare.labels):,} labels, {listed}"
+        listed = f"{counted(len(joined), 'label')}, {first_few(joined, output.MAX_LABELS)}"
+        yield f"joined into {single_line(rare.label)}: {listed}"
     yield f"features: {summary.features:,} ({seconds['features']:.1f} s)"
     if blocks := summary.blocks:
         yield f"blocks: {blocks.blocks:,}, read {blocks.passes:,} times by the fit"
