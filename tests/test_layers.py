@@ -195,12 +195,12 @@ BUDGETS = {
     "textreg/solvers": 4_793,
     "textreg/tasks": 1_295,
     "textreg/training": 4_334,
-    "plugins": 11_148,
+    "plugins": 11_157,
     "plugins/textreg-dask": 577,
     "plugins/textreg-export": 1_365,
     "plugins/textreg-latent": 724,
     "plugins/textreg-papers": 970,
-    "plugins/textreg-report": 4_005,
+    "plugins/textreg-report": 4_014,
     "plugins/textreg-testing": 2_883,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import textreg
 from textreg import Corpus, Lasso
 from textreg.demo import write_demo
-from textreg.errors import DataError, TextregError, UsageError
+from textreg.errors import DataError, DataWarning, TextregError, UsageError
 from textreg_report import Benchmark
 from textreg_report import benchmark as comparing
 from textreg_report.benchmark import Checked, _contrasts, compare, measure, parse_candidate
@@ -562,6 +562,24 @@ candidate n, baseline m, accuracy 0.15, accuracy_interval -0.5 0.6, macro_f1 -0.
 macro_f1_interval -0.483 0.311, won 4, lost 4, p 1, p_adjusted 1, comparisons 1, benchmarks_won
 1, benchmarks_lost 0, benchmarks_p 1, benchmarks_p_adjusted 1"""
     )
+
+
+def test_answers_of_several_labels_of_which_a_model_does_not_know_some() -> None:
+    """They count as in its own micro-F1: as errors, or as the label of the rare ones."""
+    texts = ["red sky", "green sky", "red green sky", "grey sky"] * 10
+    labels = [["r"], ["g"], ["r", "g"], ["odd"], ["r"], ["g"], ["r", "g"], ["even"]] * 5
+    test = Checked("one", None, Corpus(["grey", "red", "sky"], [("new",), ("r", "new"), ()]), None)
+    y_true = test.targets()
+    for min_label, rare, told in ((1, None, "errors"), (6, "other", "'other'")):
+        model = textreg.train(
+            texts, labels, reg="ridge", reg_l2=0.1, tokenizer="words", min_label=min_label,
+            rare_label=rare,
+        )  # fmt: skip
+        with pytest.warns(DataWarning, match=f"They count as {told}"):
+            found = measure("s", test, model, 1.0)
+        assert found.micro_f1 == pytest.approx(
+            2 * (y_true & found.answers).sum() / (y_true.sum() + found.answers.sum())
+        )
 
 
 def test_measurements_of_several_labels_as_a_whole() -> None:

@@ -23,7 +23,7 @@ from textreg.reading.source import listed
 from textreg.records import Corpus, Documents
 from textreg.records.text import as_corpus
 from textreg.structure.shuffling import shadow_of
-from textreg.tasks import TASKS, Rare, read_target
+from textreg.tasks import TASKS, Multilabel, Rare, read_target
 from textreg.tasks.base import REMEDY
 from textreg.training.prepare import for_documents, make_features, read_training
 from textreg.training.running import Progress
@@ -453,9 +453,18 @@ def measure(
         result = task.evaluate(test, scores, model.thresholds, model.calibration)
         decided = model.decide(scores)
         # A label may count as another one, such as that of rare labels: right is what counts so.
-        right = task.right(task.targets(test), decided)
-        y_true, answered = benchmark.targets(), benchmark.targets(task.answers(decided))
-        answers = np.where(right if y_true.ndim == 1 else right[:, None], y_true, answered)
+        y_true, given = benchmark.targets(), task.answers(decided)
+        if isinstance(task, Multilabel):
+            rare, known = task.rare_label, {*task.labels}
+            given = [
+                {*labels} - ({rare} - {*truth}) | {*truth} - known
+                if rare in labels and not known.issuperset(truth)
+                else labels
+                for labels, truth in zip(given, test.labels or (), strict=True)
+            ]
+        answers = benchmark.targets(given)
+        if y_true.ndim == 1:
+            answers = np.where(task.right(task.targets(test), decided), y_true, answers)
         losses = None
         if y_true.ndim == 1 and task.probabilistic:
             log_p = task.log_probabilities(scores, model.calibration)
