@@ -347,13 +347,7 @@ def _chosen(counts: BlockCounts, keep: Bools, vectorizer: Vectorizer, n: int) ->
 
 def nameless(encoder: Encoder) -> Encoder:
     """An encoder that weighs as this one, without the names of the features."""
-    return Encoder(
-        encoder.tokenizer,
-        encoder.vectorizer,
-        no_names(encoder.vocabulary),
-        encoder.idf,
-        stop_words=encoder.stop_words,
-    )
+    return encoder.with_names(no_names(encoder.vocabulary), encoder.idf)
 
 
 def make_block(

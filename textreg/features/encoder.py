@@ -264,13 +264,18 @@ class Encoder:
         Encoder
         """
         columns = np.asarray(columns, dtype=np.int64)
-        settings = self.tokenizer, self.vectorizer
-        options: dict[str, Any] = {"stop_words": self.stop_words, "field": self.field}
         if self.weighting.norm != "features":
             idf = None if self.idf is None else self.idf[columns]
-            return Encoder(*settings, self._some_names(columns), idf, **options)
+            return self.with_names(self._some_names(columns), idf)
         columns = columns if self.columns is None else self.columns[columns]
-        return Encoder(*settings, self.vocabulary, self.idf, columns=columns, **options)
+        return self.with_names(self.vocabulary, self.idf, columns)
+
+    def with_names(
+        self, names: Sequence[str], idf: Floats | None, columns: NDArray[np.int64] | None = None
+    ) -> Encoder:
+        """One with the settings of this encoder, and with another vocabulary."""
+        how: dict[str, Any] = {"stop_words": self.stop_words, "field": self.field}
+        return Encoder(self.tokenizer, self.vectorizer, names, idf, columns=columns, **how)
 
     def _some_names(self, columns: NDArray[np.int64]) -> Names:
         """The names of some of the vocabulary."""
@@ -325,9 +330,8 @@ class Encoder:
         """All words of ``texts`` except stop words, known or not."""
         from textreg.features.markup import encode  # new texts often need known words alone
 
-        strip = self.vectorizer.strip_html
         of_field = texts if self.field is None else field_texts(texts, self.field.name)
-        tokens = encode(self.tokenizer, of_field, strip=strip, spans=spans)
+        tokens = encode(self.tokenizer, of_field, strip=self.vectorizer.strip_html, spans=spans)
         if self.field is not None and spans:
             tokens = _moved(tokens, texts, self.field.name)
         if not self.stop_words:
@@ -353,7 +357,7 @@ class Encoder:
         ids = np.where(tokens.ids == unknown, np.int32(-1), tokens.ids)
         return insert_ngrams(tokens, tree.find(ids, tokens.sentence_ptr), numbers, self.vocabulary)
 
-    def located(self, texts: Sequence[str]) -> Tokens:
+    def located(self, texts: Documents) -> Tokens:
         """Every occurrence of a feature in texts, with its span."""
         return self.features(self.words(texts, spans=True))
 

@@ -348,9 +348,7 @@ def _plan(field: Field, usual: Tokenizer, vectorizer: Vectorizer) -> FieldFeatur
             raise UsageError(f"field '{field.name}': no setting '{key}'.{hint}")
     if of_tokenizer:
         named = named.replace(**of_tokenizer)
-    if of_features:
-        vectorizer = vectorizer.replace(**of_features)
-    return FieldFeatures(field, named, vectorizer)
+    return FieldFeatures(field, named, vectorizer.replace(**of_features))
 
 
 def _read(part: Parametrized, name: str, value: Any) -> Any:

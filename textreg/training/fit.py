@@ -188,8 +188,7 @@ def _fit_one(
     regularizer = best.regularizer if best else settings.reg
     plain, fitted, prior = _folded_in(plain, data, fitted)
     return FinalFit(
-        *(best, regularizer, plain, folds, rows, problems, fitted, pruned, stopped, learned),
-        prior,
+        best, regularizer, plain, folds, rows, problems, fitted, pruned, stopped, learned, prior
     )
 
 

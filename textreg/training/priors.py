@@ -115,10 +115,8 @@ def log_odds_of(encoder: AnyEncoder, corpus: Corpus) -> Floats:
     evidence = corpus.evidence_of or ()
     rows = [row for row, spans in enumerate(evidence) if len(spans)]
     texts = [corpus.texts[row] for row in rows]
-    spans, counts = [evidence[row] for row in rows], []
-    for part in encoder.parts:
-        tokens = part.features(part.words(texts, spans=True))
-        counts.append(_counts(tokens, spans, part.n_columns))
+    spans = [evidence[row] for row in rows]
+    counts = [_counts(part.located(texts), spans, part.n_columns) for part in encoder.parts]
     marked, unmarked = np.hstack(counts)
     share = marked.sum() / max(marked.sum() + unmarked.sum(), 1.0)
     if not 0.0 < share < 1.0:
@@ -334,7 +332,7 @@ class Vectors:
         assert part.idf is not None
         # That of no document, as for the tokenizer's features of some.
         idf = np.where(columns < 0, 1.0 + np.log(1.0 + n), part.idf[columns])
-        of_words = Encoder(part.tokenizer, part.vectorizer, words, idf, stop_words=part.stop_words)
+        of_words = part.with_names(words, idf)
         share = sum(word in place for word in known) / max(len(known), 1)
         rows = [place[word] for word in words]
         table = every[rows]
@@ -391,10 +389,7 @@ class Vectors:
         assert self.encoder.idf is not None
         idf = np.concatenate([first.idf, self.encoder.idf[new]])
         order = sorted(range(len(names)), key=lambda at: names[at].split(" "))
-        part = Encoder(
-            *(first.tokenizer, first.vectorizer, [names[at] for at in order], idf[order]),
-            stop_words=first.stop_words,
-        )
+        part = first.with_names([names[at] for at in order], idf[order])
         table = np.hstack([learned[:, :size], inferred])[:, order]
         joined: AnyEncoder = JoinedEncoder([part, *other_parts]) if other_parts else part
         return joined, np.hstack([table, learned[:, size:]]), len(new)

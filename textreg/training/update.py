@@ -32,7 +32,6 @@ from textreg import errors, kinds, penalties
 from textreg._core import text_counts
 from textreg._core.threads import allowing
 from textreg.features.encoder import AnyEncoder, Encoder, JoinedEncoder
-from textreg.features.vectorize import Vectorizer
 from textreg.model import summary as records
 from textreg.model.model import Model, as_model
 from textreg.plugins import calls
@@ -348,7 +347,7 @@ def widen(model_encoder: AnyEncoder, texts: Documents, old: int) -> Widened:
         counts = np.zeros(len(names))
         # idf_j = 1 + log((1 + n) / (1 + n_j)), solved for n_j
         counts[place] = np.maximum((1.0 + old) / np.exp(part.idf - 1.0) - 1.0, 1.0)
-        plain = _encoder(part, names, np.ones(len(names)))
+        plain = part.with_names(names, np.ones(len(names)))
         rows = plain.rows(texts)
         new_counts = np.bincount(rows.indices, minlength=len(names))
         idf = 1.0 + np.log((1.0 + old + len(texts)) / (1.0 + counts + new_counts))
@@ -356,7 +355,7 @@ def widen(model_encoder: AnyEncoder, texts: Documents, old: int) -> Widened:
         if part.weighting.norm == "features":
             text_counts.normalize_rows(rows.data, rows.indptr)
         selected = slice(None) if part.columns is None else part.columns
-        encoders.append(_encoder(part, names, idf))
+        encoders.append(part.with_names(names, idf))
         columns.append(start + place[selected])
         scales.append((part.idf / idf[place])[selected])
         before.append(counts)
@@ -377,11 +376,6 @@ def _joined(old: Encoder, new: Encoder) -> tuple[Sequence[str], Int64s]:
     words = (lambda name: name.split(" ")) if old.tokenizer.forms_ngrams else None
     names = sorted({*old.vocabulary, *new.vocabulary}, key=words)
     return names, find_names(old.vocabulary, names)
-
-
-def _encoder(part: Encoder, names: Sequence[str], idf: Floats) -> Encoder:
-    vectorizer: Vectorizer = part.vectorizer
-    return Encoder(part.tokenizer, vectorizer, names, idf, stop_words=part.stop_words)
 
 
 def initial_weights(model: Model, encoder: AnyEncoder, task: Task) -> list[trials.Start]:
