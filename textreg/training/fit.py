@@ -887,15 +887,14 @@ def fit_path(fit: FinalFit, *, metric: str, work: Work = ALONE) -> SolutionPath 
             w, b, gap = csr_array(fitted.w.astype(np.float32)), fitted.b, fitted.gap
         scores = np.vstack([np.hstack([row[at][3] for row in fold]) for fold in held_out])
         of_training = (X @ w.T).toarray() + b
-        points.append(
-            PathPoint(
-                params=regularizer.params(),
-                nonzero=len(np.unique(w.indices)),
-                metrics=task.measure(scores, y_true, counts),
-                training_metrics=task.measure(of_training, problems.y, fitted_counts),
-                gap=None if np.isnan(gap) else float(gap),
-            )
+        point = PathPoint(
+            params=regularizer.params(),
+            nonzero=len(np.unique(w.indices)),
+            metrics=task.measure(scores, y_true, counts),
+            training_metrics=task.measure(of_training, problems.y, fitted_counts),
+            gap=None if np.isnan(gap) else float(gap),
         )
+        points.append(point)
         weights.append(w)
         intercepts.append(b)
     stacked = vstack(weights, format="csc")

@@ -212,14 +212,10 @@ class SearchContext:
         """
         if values not in self._grids:
             first = self.prepared(values).folds[0].hardest()
-            reg = self.settings.reg
-            grid = [
-                regularizer
-                for chosen in space.combinations(self.hyperparameters)
-                for regularizer in calls.candidates(
-                    space.changed({"reg": reg}, self.hyperparameters, chosen)["reg"], first
-                )
-            ]
+            given, grid = {"reg": self.settings.reg}, list[Regularizer]()
+            for chosen in space.combinations(self.hyperparameters):
+                changed = space.changed(given, self.hyperparameters, chosen)
+                grid += calls.candidates(changed["reg"], first)
             if self.hyperparameters:
                 families = [[grid[place] for place in it] for it in trials.families(grid)]
                 grid = [it for family in families for it in _in_order(family)]
@@ -285,9 +281,7 @@ class SearchContext:
         # Labels of a stage before are fitted already.
         missing = [row for row in rows if any((0, row) not in tried for tried in results)]
         trials.add_trials(grid, missing, folds, run, results, near)
-        changes = {
-            dimension.key: value for dimension, value in zip(self.space, values, strict=True)
-        }
+        changes = dict(zip([dimension.key for dimension in self.space], values, strict=True))
         compete = len(trials.families(self.grid(values))) > 1
         measured = [
             trials.measured_setting(
@@ -495,15 +489,10 @@ class Lattice:
         """
         if len(self._places) < prod(self._sizes):
             return self.places
-        few = [
-            [
-                at
-                for at in range(size)
-                if not ordered
-                or (at == size // 2 if size <= STRIDE else at % STRIDE == 0 or at == size - 1)
-            ]
-            for size, ordered in zip(self._sizes, self._ordered, strict=True)
-        ]
+        few: list[Iterable[int]] = []
+        for size, ordered in zip(self._sizes, self._ordered, strict=True):
+            some = [size // 2] if size <= STRIDE else sorted({*range(0, size, STRIDE), size - 1})
+            few.append(some if ordered else range(size))
         return sorted(place for where in itertools.product(*few) for place in self._places[where])
 
     def neighbors(self, regularizer: Regularizer, steps: Sequence[int] = (-1, 1)) -> list[int]:

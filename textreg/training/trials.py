@@ -446,12 +446,11 @@ def add_trials(  # what, on what, how, and where it goes
 
 def _starts(source: Results, at: int, rows: Sequence[int | None]) -> list[Start | None]:
     """The solutions of a setting for some rows, where they are kept; None without any trials."""
-    trials = (source.get((at, row)) for row in rows)
-    return [
-        start
-        for of_row in trials
-        for start in ([None] if of_row is None else [trial.start for trial in of_row])
-    ]
+    starts: list[Start | None] = []
+    for row in rows:
+        of_row = source.get((at, row))
+        starts += [None] if of_row is None else [trial.start for trial in of_row]
+    return starts
 
 
 def solve_chunks(chunks: Sequence[Chunk], run: Run) -> list[Trials]:
