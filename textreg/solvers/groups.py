@@ -290,9 +290,6 @@ def _block(columns: Sequence[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(np.array(columns).T)
 
 
-# Sweeps before the first look.
-FIRST_LOOK = 8
-
 # The next look is after one more sweep for every SPARSE_NEXT before, and LEAST or more.
 LEAST, SPARSE_NEXT = 2, 4
 
@@ -417,7 +414,7 @@ class SparseAscent(_Sweeps):
         quadratics = _Quadratics(self._penalty, fit.unit)
         q = quadratics.at(self._s)
         self.slow = not single(problem, rows, float(q.min(initial=1.0)))
-        sweeps, next_look = 0, FIRST_LOOK
+        sweeps, next_look = 0, FIRST_CHECK
         if not self.slow:
             engine.optimize_intercept()
             self._take(_Best(fit.w, fit.intercept(), fit.value(self._penalty.norms(fit.w))))

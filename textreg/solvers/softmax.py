@@ -62,12 +62,13 @@ from textreg.records.arrays import as_finite
 from textreg.records.problem import checked_codes
 from textreg.solvers.certificate import DualPoint, relative_gap
 from textreg.solvers.linear_algebra import Direction, backtrack, conjugate_gradients, projected_path
-from textreg.solvers.newton import NewtonSteps
+from textreg.solvers.newton import ROUGH, NewtonSteps
 from textreg.solvers.proximal import UNIT as PROXIMAL_UNIT
 from textreg.solvers.proximal import minimize, sum_of_rows
 from textreg.solvers.reduce import compact_rows
 from textreg.solvers.reweighting import UNIT, VectorFit, reweight, touching_points
 from textreg.solvers.state import (
+    CG_TOLERANCE,
     IDLE,
     INTERCEPT_STEPS,
     NOISE,
@@ -418,7 +419,8 @@ class ClassesDual(DualPoint):
         design, alpha = self._classes.design, self.alpha
         X = design.X_csc[:, features]
         direction = soft(design.transposed_product(alpha.T, features).T, self._l1[features])
-        direction /= np.maximum(np.sqrt((direction * direction).sum(axis=0)), TINY)
+        lengths = np.sqrt((direction * direction).sum(axis=0))
+        direction /= np.maximum(lengths, np.finfo(np.float64).tiny)
         # The terms of a_j, by document.
         terms, entries = np.zeros(X.nnz), np.diff(X.indptr)
         for along, row in zip(direction, alpha, strict=True):
@@ -429,10 +431,6 @@ class ClassesDual(DualPoint):
         indptr, indices = X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False)
         column_damping(indptr, indices, terms, np.ones_like(factor), positions, excess, factor)
         self._set(self._classes.balanced(alpha * factor))
-
-
-# Smallest length that is divided by.
-TINY = np.finfo(np.float64).tiny
 
 
 # Probability above which the sum over the other classes is not taken from that over all.
@@ -589,8 +587,8 @@ def _balance(S: Floats, totals: Floats) -> None:
     S += np.outer(lack / lack.sum(), lost)
 
 
-# Largest and smallest share of the residual that a step may leave.
-ROUGH, FINE = 0.3, 0.01
+# Smallest share of the residual that a step may leave.
+FINE = 0.01
 
 
 def ridge_together(classes: Classes, q: Floats) -> bool:
@@ -669,8 +667,8 @@ class _CompactModel:
         return flat * self._inverse, b
 
 
-# Most iterations of conjugate gradients, and the share of the residual at which they stop.
-SUPPORT_ROUNDS, SUPPORT_ACCURACY = 20, 0.1
+# Most iterations of conjugate gradients.
+SUPPORT_ROUNDS = 20
 
 # Share of its diagonal that is added to the Hessian: as the same change of all intercepts moves no
 # probability, it is singular, and a residual of rounding alone would lead arbitrarily far.
@@ -690,7 +688,7 @@ def newton_together(classes: Classes, penalty: Separable) -> bool:
         (-gradient, 0.0),
         Direction(zero, 0.0, np.zeros_like(classes.Z)),
         rounds=SUPPORT_ROUNDS,
-        accuracy=SUPPORT_ACCURACY,
+        accuracy=CG_TOLERANCE,
     )
 
     def value(Z: Floats, w: Floats) -> float:
@@ -779,10 +777,6 @@ class _SupportModel:
         classes.W[self._rows, self._places] = w[:size]
         if self._has_intercept:
             classes.b = w[size:].copy()
-
-
-# Share of its gradient that a step over one class leaves, where the penalty is quadratic.
-LEFT_BY_STEP = 0.1
 
 
 class ClassStep(Protocol):
@@ -888,7 +882,7 @@ class QuadraticStep:
         newton = self._newton
         self.engine.optimize_intercept()
         newton.product = self._penalty.product(self.engine.w)
-        newton.step(LEFT_BY_STEP)
+        newton.step(CG_TOLERANCE)
 
     def smooth(self) -> bool:
         """No, as little is done together."""

@@ -137,8 +137,9 @@ FLAT = 1e3
 # first, and at least.
 DAMPING, LEAST_DAMPING = 0.3, 0.01
 
-# Its factors after a step that goes less than half of its way, and after one that goes all of it.
-DAMPED_MORE, DAMPED_LESS, HALF_WAY = 3.0, 1.0 / 3.0, 0.5
+# It grows by this factor after a step that goes less than half of its way, and falls by it after
+# one that goes all of it.
+DAMPED, HALF_WAY = 3.0, 0.5
 
 # Largest effort of a step, which its rounds and iterations are multiplied by.
 MOST_EFFORT = 8
@@ -296,9 +297,9 @@ class Engine:
         self.h = np.where(straight, self._damping * above, self.h)
         advance = step()
         if advance.length < HALF_WAY:
-            self._damping = min(DAMPED_MORE * self._damping, 1.0)
+            self._damping = min(DAMPED * self._damping, 1.0)
         elif advance.length == 1.0:
-            self._damping = max(DAMPED_LESS * self._damping, LEAST_DAMPING)
+            self._damping = max(1.0 / DAMPED * self._damping, LEAST_DAMPING)
         return advance
 
     def use_curvature_bound(self) -> None:
