@@ -78,11 +78,11 @@ def check_target(target: Path, inputs: Sequence[str], option: str = "-o") -> Non
             raise UsageError(f"{option} {target} would overwrite an input file: name another file.")
 
 
-def check_page(target: Path, option: str) -> None:
-    """UsageError if a file of HTML has the ending of another format. ``option`` names it."""
+def check_page(target: Path) -> None:
+    """UsageError if a file of HTML, which -o names, has the ending of another format."""
     if target.suffix.lower() not in ("", ".html", ".htm"):
         raise UsageError(
-            f"{option} {target}: the page is HTML, so end its name with .html. For a PDF, print "
+            f"-o {target}: the page is HTML, so end its name with .html. For a PDF, print "
             "the page from a browser."
         )
 

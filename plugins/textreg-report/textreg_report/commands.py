@@ -143,7 +143,7 @@ def report_command(
     named = options["output"]
     target = Path(Path(model).stem + ".html" if named is None else named)
     check_target(target, [model, *files, *train, *unlabeled, *against])
-    check_page(target, "-o")
+    check_page(target)
     loaded, others = load_model(model), load_by_name(against)
     how = how.like(loaded)
     require_fields(how, others)
@@ -560,7 +560,7 @@ def check_page_command(
     """
     target = Path(output)
     check_target(target, [*files, *against])
-    check_page(target, "-o")
+    check_page(target)
     save_page(CheckPage(checked(files, how, against, **options), command_words()), target)
 
 
