@@ -574,14 +574,13 @@ class Pursuit:
 
     def _begin(self) -> None:
         """Allow Newton steps for one more decision."""
-        self._rounds, self._stuck = 0, NEWTON_STEPS <= 0
+        self._left = NEWTON_STEPS
 
     def _improve(self, target: float) -> bool:
         """One Newton step toward the radius ``target``; False where no more would help."""
-        if self._stuck:
+        if not self._left:
             return False
-        self._rounds += 1
-        self._stuck = not self.fit.improve(target) or self._rounds >= NEWTON_STEPS
+        self._left = self._left - 1 if self.fit.improve(target) else 0
         return True
 
     def _select(self) -> Candidate:
@@ -596,7 +595,7 @@ class Pursuit:
                 # The exact r lies no farther than this from the one that the scores belong to. As
                 # scores are Lipschitz, within the margin the same candidate has the best score.
                 certain = distance + fit.radius < best.margin
-                if certain or (self._stuck and distance == 0.0):
+                if certain or (not self._left and distance == 0.0):
                     self.uncertain += not certain
                     self._set_target(best)
                     return best
