@@ -159,6 +159,9 @@ def test_copies_are_held_out_where_a_class_has_few_other_texts() -> None:
     for texts in (["good", "bad"] * 10, [["x"], ["y"], ["z"], ["w"]] * 5):
         for split in of_texts(texts, codes, lambda it: folds(it, "ab", 5, 0)):
             assert set(codes[split.held]) == set(codes[split.train]) == {0, 1}
+    none = np.zeros((20, 2), dtype=bool)
+    none[:2] = True
+    assert len(of_texts([*"ab", *["c"] * 18], none, lambda it: folds(it, "ab", 5, 0))) == 5
     both = np.ones((6, 2), dtype=bool)
     (one,) = of_texts(["same"] * 6, both, lambda it: [holdout(it, "ab", 0.5, 0)])
     assert len(one.held) == 3

@@ -128,17 +128,20 @@ def of_texts(
     # Hashes, as texts may lie on disk.
     keys = (hash(text if isinstance(text, str) else repr(text)) for text in texts)
     copied = np.array([first.setdefault(key, at) for at, key in enumerate(keys)], dtype=np.int64)
-    several, fresh = codes.ndim == 2, codes[copied == every]
-    sizes = codes.sum(axis=0) if several else np.bincount(codes)
+    several = codes.ndim == 2
+    # No label is a class as well.
+    of = np.column_stack([codes > 0, ~codes.any(axis=1)]) if several else codes
+    sizes, fresh = of.sum(axis=0) if several else np.bincount(of), of[copied == every]
     differ = fresh.sum(axis=0) if several else np.bincount(fresh, minlength=len(sizes))
     most = np.where(differ < FOLDS, 0, sizes * np.maximum(2 / np.maximum(differ, 1), 1 / 20))
-    limits = [most[row].min(initial=len(codes)) for row in codes > 0] if several else most[codes]
+    limits = [most[row].min() for row in of] if several else most[of]
     copied = np.where(np.bincount(copied)[copied] > limits, every, copied)
     rows = np.flatnonzero(copied == every)
-    return [
-        Split(*(np.flatnonzero(np.isin(copied, rows[side])) for side in split))
-        for split in cut(codes[rows])
-    ]
+
+    def every_copy(some: NDArray[np.intp]) -> NDArray[np.intp]:
+        return np.flatnonzero(np.isin(copied, rows[some]))
+
+    return [Split(every_copy(train), every_copy(held)) for train, held in cut(codes[rows])]
 
 
 def _parts(classes: Iterable[NDArray[np.intp]], n: int, count: int) -> list[Split]:
