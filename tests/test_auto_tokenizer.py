@@ -38,7 +38,7 @@ def test_characters_stand_beside_words_unless_there_are_too_many(
 
 
 def test_characters_are_alone_where_hardly_any_word_is_in_two_texts(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     names = [f"{'pre' if at % 2 else 'non'}x{at * 7919}" for at in range(600)]
     labels = ["p" if at % 2 else "n" for at in range(600)]
@@ -51,9 +51,24 @@ def test_characters_are_alone_where_hardly_any_word_is_in_two_texts(
     assert of([f"a {name}" for name in names]) == "words,chars"
     assert of(names[:500]) == "words,chars"  # too few to tell
     assert of(names, tokenizer_min_length=2) == "words,chars"
+    (listed := tmp_path / "words.txt").write_text(f"the\n{names[0]}\n")
+    assert of(names, stop_words=str(listed)) == "words,chars"
+    assert of(names, evidence_words=str(listed)) == "words,chars"
+    assert of(names, search_space={"stop_words": [str(listed)]}) == "words,chars"
     assert of(names, reg="sentence", reg_l2=0.1, reg_l1=0.0, reg_group=0.1) == "words,chars"
     monkeypatch.setattr(fields, "MOST_CHARACTERS", 1)
     assert of(names) == "chars"  # words alone would know no new text
+
+
+@pytest.mark.parametrize("tokenizer", ["auto", None])
+def test_a_setting_of_a_field_may_be_one_of_words(tokenizer: str | None, tmp_path: Path) -> None:
+    documents = [{"a": " ".join(f"w{at * 10 + word}" for word in range(10))} for at in range(600)]
+    labels = ["p" if at % 2 else "n" for at in range(600)]
+    (listed := tmp_path / "words.txt").write_text("the\n")
+    of_words = {"stop_words": str(listed), **({"tokenizer": tokenizer} if tokenizer else {})}
+    for options in (of_words, {"tokenizer_min_length": 2}):
+        model = textreg.train(documents, labels, fields={"a": options}, **RIDGE)  # type: ignore[arg-type]
+        assert [part.tokenizer.name for part in model.encoder.parts] == ["words", "chars"]
 
 
 def test_a_parameter_of_characters_asks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,7 +133,7 @@ def fit_fields(plans: Sequence[FieldFeatures], documents: Documents) -> Features
             continue
         tokenizer = plan.tokenizer
         if isinstance(tokenizer, AutoTokenizer):
-            tokenizer = tokenizer.decide(documents)
+            tokenizer = tokenizer.decide(documents, words=plan.vectorizer.stop_words is not None)
         try:
             features = plan.vectorizer.fit(tokenizer, texts)
         except DataError as error:

@@ -378,7 +378,11 @@ class TrainingSettings(Parametrized):
         """With tokenizer and weighting decided for documents to train on, of so many labels."""
         tokenizer, vectorizer = self.tokenizer, self.vectorizer
         if isinstance(tokenizer, AutoTokenizer):
-            tokenizer = tokenizer.decide(texts, words=bool(self.reg.needs or self.leans_on_vectors))
+            # Settings of a field may be those of words.
+            of_words: list[Any] = [field.options for field in self.fields or ()]
+            of_words += [vectorizer.stop_words, "stop_words" in (self.tuning.search_space or {})]
+            of_words += [self.reg.needs, self.leans_on_vectors, self.evidence_words]
+            tokenizer = tokenizer.decide(texts, words=any(of_words))
         if "weighting" not in (self.tuning.search_space or {}):
             vectorizer = vectorizer.decided(len(texts), labels, vectors=self.leans_on_vectors)
         return self.replace(tokenizer=tokenizer, vectorizer=vectorizer)

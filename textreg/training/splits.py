@@ -252,9 +252,8 @@ def _blocks(times: Floats, wanted: Sequence[int]) -> list[Split]:
     """
     # A stable order: documents of one time stay as they came.
     order = np.argsort(times, kind="stable")
-    ranked = times[order]
     # Between these two documents time goes on: only there may be cut.
-    free = np.flatnonzero(np.diff(ranked)) + 1
+    free = np.flatnonzero(np.diff(times[order])) + 1
     if len(free) < len(wanted):
         raise DataError(
             f"The documents have {len(free) + 1} different times, and those of one time stay on "
