@@ -257,6 +257,18 @@ class Classification(Task):
         """The shifts to choose among, by kind, the expected one first."""
         return intercept.shifts_of_rows(table, self.rows(codes).T > 0, weights)
 
+    def reliability(
+        self, scores: Floats, y: Targets, calibration: Calibration | None = None
+    ) -> Reliability | None:
+        scores, y = self._only_known(scores, y)
+        if not self.probabilistic or not len(y):
+            return None
+        return self._reliability(self.probabilities(scores, calibration), y)
+
+    @abstractmethod
+    def _reliability(self, proba: Floats, y: Targets) -> Reliability:
+        """Probabilities (n, labels) of documents whose labels the model has."""
+
     def _only_known(self, scores: Floats, y: Targets) -> tuple[Floats, Targets]:
         """The documents whose labels the model has."""
         known = self.known(y)
@@ -442,15 +454,9 @@ class Binary(Classification):
     def confidence(self, scores: Floats, thresholds: ByLabel) -> Floats:
         return self.certainty(scores, np.zeros(0), thresholds)
 
-    def reliability(
-        self, scores: Floats, y: Targets, calibration: Calibration | None = None
-    ) -> Reliability | None:
+    def _reliability(self, proba: Floats, y: Targets) -> Reliability:
         """Of the probability of the second label."""
-        scores, y = self._only_known(scores, y)
-        if not self.probabilistic or not len(y):
-            return None
-        of_second = self.probabilities(scores, calibration)[:, 1]
-        return decisions.reliability(of_second, y == 1, self.labels[1])
+        return decisions.reliability(proba[:, 1], y == 1, self.labels[1])
 
     def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
         # of the true class
@@ -562,14 +568,8 @@ class Multiclass(Classification):
         """(n,) The log-losses, where the true labels have the scores ``true_scores`` (n,)."""
         return np.asarray(np.log(total) + m - self._logits(true_scores))
 
-    def reliability(
-        self, scores: Floats, y: Targets, calibration: Calibration | None = None
-    ) -> Reliability | None:
+    def _reliability(self, proba: Floats, y: Targets) -> Reliability:
         """Of the probability of each document's most probable label."""
-        scores, y = self._only_known(scores, y)
-        if not self.probabilistic or not len(y):
-            return None
-        proba = self.probabilities(scores, calibration)
         best = proba.argmax(axis=1)
         return decisions.reliability(proba[np.arange(len(proba)), best], best == y)
 
