@@ -178,7 +178,7 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 35_550,
+    "textreg": 35_555,
     "textreg/_core": 4_170,
     "textreg/blocks": 630,
     "textreg/builtin": 1_202,
@@ -194,7 +194,7 @@ BUDGETS = {
     "textreg/records": 2_485,
     "textreg/solvers": 4_791,
     "textreg/tasks": 1_292,
-    "textreg/training": 4_313,
+    "textreg/training": 4_318,
     "plugins": 11_157,
     "plugins/textreg-dask": 577,
     "plugins/textreg-export": 1_365,

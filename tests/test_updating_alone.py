@@ -280,6 +280,9 @@ def test_unlabeled_documents_stay_on_record(tmp_path: Path, cli: Cli) -> None:
     model, newer = tmp_path / "old.textreg", tmp_path / "new.textreg"
     options = ["--text-col", "text", "--label-col", "label", "--reg", "ridge", "--reg-l2", "1"]
     cli("train", old, "--unlabeled", more, *options, "--tokenizer", "words", "-o", model)
+    ignored = cli("update", model, new, "--unlabeled", more, "-o", newer)
+    assert (ignored.code, newer.exists()) == (2, False)
+    assert "beside the old ones alone: give these (--old)" in ignored.err
     updated = cli("update", model, new, "-o", newer)
     assert updated.code == 0, updated.err
     again = cli("update", newer, new, "--old", old, "-o", newer)
