@@ -462,7 +462,7 @@ def coded(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     except (TypeError, ValueError) as error:
         message = f"y cannot be used: {error}"
         if "'<' not supported" in message or "label type: unknown" in message:  # of objects
-            message = "the labels in y have no common order or type: make them strings or integers."
+            message = "Unknown label type: the labels in y have no common order. Make them strings."
         raise DataError(message) from error
     return classes, codes
 
