@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import textreg
+from textreg.errors import DataWarning
 from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg_report import report
@@ -33,6 +34,7 @@ from textreg_report.verdict import (
     quality,
     share,
     share_of,
+    unsure,
     verdict_of,
     versus_constant,
 )
@@ -223,6 +225,33 @@ def test_the_label_of_most_documents_is_the_simplest_answer(several: Model) -> N
     simplest = versus_constant(answered(several, labels, scores), trained={})
     assert simplest is not None
     assert simplest.name == "always answering “r”"
+
+
+def test_labels_that_a_model_of_several_does_not_know_are_missed(several: Model) -> None:
+    labels: list[Any] = [["r"], ["r", "new"], ["g"]] * 20
+    scores = np.array([["g" in own, "r" in own] for own in labels], dtype=float) * 4 - 2
+    predictions = answered(several, labels, scores)
+    simplest = versus_constant(predictions, trained={})
+    assert simplest is not None
+    with pytest.warns(DataWarning, match="'new'"):
+        micro = scores_of(predictions).figures[0]
+    assert micro.value == pytest.approx(2 * 60 / 140)
+    assert simplest.other == pytest.approx(2 * 40 / 140)
+    assert simplest.difference.value == pytest.approx(micro.value - simplest.other)
+    (told,) = unsure(predictions, np.arange(60.0), 0, None)
+    assert "67 % of 12 (39 to 86) right there, and 67 % of 48 (53 to 78) elsewhere" in plain(told)
+
+
+def test_a_label_of_several_rare_ones_is_right_beside_another_model() -> None:
+    texts, of_texts = ["red sky", "green sky", "grey"] * 5, [["r"], ["g"], ["old", "g"]] * 5
+    rare = trained(texts, [*of_texts[:-1], ["dim"]], min_label=2, rare_label="g")
+    assert rare.labels == ("g", "old", "r")
+    labels: list[Any] = [["odd"], ["r", "even"], ["r"], ["g"]]
+    scores = [[2, -1, -1], [2, -1, 1], [2, -1, 1], [-1, -1, -1]]
+    truth, given, _ = side_by_side(*[answered(rare, labels, scores)] * 2)
+    # even, g, odd, r
+    assert truth.astype(int).tolist() == [[0, 0, 1, 0], [1, 0, 0, 1], [0, 0, 0, 1], [0, 1, 0, 0]]
+    assert given.astype(int).tolist() == [[0, 0, 1, 0], [1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 0, 0]]
 
 
 def test_several_labels(several: Model) -> None:

@@ -23,7 +23,7 @@ from textreg.reading.source import listed
 from textreg.records import Corpus, Documents
 from textreg.records.text import as_corpus
 from textreg.structure.shuffling import shadow_of
-from textreg.tasks import TASKS, Multilabel, Rare, read_target
+from textreg.tasks import TASKS, Rare, read_target
 from textreg.tasks.base import REMEDY
 from textreg.training.prepare import for_documents, make_features, read_training
 from textreg.training.running import Progress
@@ -32,6 +32,7 @@ from textreg.training.splits import splits_of
 from textreg.training.train import train_corpus
 from textreg_report.comparison import Comparison, Contrast, Measurement, adjusted
 from textreg_report.page import mean_of
+from textreg_report.predictions import answers_in_full
 from textreg_report.significance import Answers, Interval, SetAnswers, bootstrap, sign_test
 
 if TYPE_CHECKING:
@@ -451,20 +452,8 @@ def measure(
         scores = model.decision_function(benchmark.test.texts)
         task, test = model.task, benchmark.test
         result = task.evaluate(test, scores, model.thresholds, model.calibration)
-        decided = model.decide(scores)
-        # A label may count as another one, such as that of rare labels: right is what counts so.
-        y_true, given = benchmark.targets(), task.answers(decided)
-        if isinstance(task, Multilabel):
-            rare, known = task.rare_label, {*task.labels}
-            given = [
-                {*labels} - ({rare} - {*truth}) | {*truth} - known
-                if rare in labels and not known.issuperset(truth)
-                else labels
-                for labels, truth in zip(given, test.labels or (), strict=True)
-            ]
-        answers = benchmark.targets(given)
-        if y_true.ndim == 1:
-            answers = np.where(task.right(task.targets(test), decided), y_true, answers)
+        y_true = benchmark.targets()
+        answers = benchmark.targets(answers_in_full(task, test, model.decide(scores)))
         losses = None
         if y_true.ndim == 1 and task.probabilistic:
             log_p = task.log_probabilities(scores, model.calibration)

@@ -79,6 +79,17 @@ class Predictions:
         return self.model.decide(self.scores)
 
     @cached_property
+    def judged(self) -> tuple[Targets, Targets]:
+        """Both, with labels that a model of several does not know, and misses, as further ones."""
+        labels, task = self.corpus.labels or (), self.model.task
+        if not task.multilabel or task.rare_label is not None:
+            return self.y_true, self.y_pred
+        unknown = sorted({*self.corpus.label_names()} - {*task.labels})
+        more = evaluation.indicators(labels, unknown)[:, :-1]
+        given = np.hstack([self.y_pred, np.zeros_like(more)]).astype(bool)
+        return np.hstack([self.y_true, more]).astype(bool), given
+
+    @cached_property
     def proba(self) -> Floats | None:
         """(n, labels) probabilities, if the model has them."""
         return self.model.probabilities(self.scores) if self.model.has_probabilities else None
@@ -211,19 +222,34 @@ def beside(name: str, task: Task, y_true: Targets, first: Targets, second: Targe
 
 def side_by_side(first: Predictions, second: Predictions) -> Sequence[Any]:
     """Targets of the same documents, and the answers of two models, in the same numbers."""
-    task, labels = first.model.task, first.corpus.labels or ()
+    task, labels, both = first.model.task, first.corpus.labels or (), (first, second)
     if not task.discrete:
         return first.y_true, first.y_pred, second.y_pred
-    rows: list[Any] = [labels, *(it.model.task.answers(it.y_pred) for it in (first, second))]
+    rows = [labels, *(answers_in_full(it.model.task, it.corpus, it.y_pred) for it in both)]
     if task.multilabel:
         names = sorted({label for answers in rows for answer in answers for label in answer})
         return [evaluation.indicators(answers, names)[:, :-1] for answers in rows]
-    for row, each in enumerate((first, second), 1):
-        # A label may count as another one, such as that of rare labels: right is what counts so.
-        right = each.model.task.right(each.y_true, each.y_pred)
-        rows[row] = np.where(right, labels, rows[row])
     codes = np.unique(np.array(rows, dtype=str), return_inverse=True)[1]
     return list(np.reshape(codes, (3, -1)))
+
+
+def answers_in_full(task: Task, corpus: Corpus, y_pred: Targets) -> list[Any]:
+    """Answers to labeled documents, in the documents' own labels.
+
+    A label may stand for others, as that of rare labels does: where a document has some of these,
+    it is them.
+    """
+    truths, given = corpus.labels or (), task.answers(y_pred)
+    if isinstance(task, Multilabel):
+        rare, known = task.rare_label, {*task.labels}
+        return [
+            {*labels} - ({rare} - {*truth}) | {*truth} - known
+            if rare in labels and not known.issuperset(truth)
+            else labels
+            for labels, truth in zip(given, truths, strict=True)
+        ]
+    right = task.right(task.targets(corpus), y_pred)
+    return list(np.where(right, truths, given))
 
 
 def _r2(y_true: Floats, y_pred: Floats, rows: Int64s | slice = slice(None)) -> float:

@@ -482,7 +482,7 @@ def documents_of(
     orders = {"unsure": by_certainty[::-1], "right": by_certainty}
     brief: list[int] = []
     if task.discrete:
-        right = task.right(predictions.y_true, predictions.y_pred)[by_certainty]
+        right = task.right(*predictions.judged)[by_certainty]
         orders |= {"wrong": by_certainty[~right], "right": by_certainty[right]}
         ranked = itertools.islice(_by_turns(orders["wrong"].tolist(), strata), ERRORS)
         brief = list(dict.fromkeys([*more, *ranked]))[:ERRORS]

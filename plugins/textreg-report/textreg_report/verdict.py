@@ -183,7 +183,7 @@ def versus_constant(predictions: Predictions, trained: Mapping[str, float]) -> V
     is taken of the documents of ``predictions``. None where all documents have one label, which
     the comparison would know beforehand.
     """
-    task, y, y_pred = predictions.model.task, predictions.y_true, predictions.y_pred
+    task, (y, y_pred) = predictions.model.task, predictions.judged
     if not task.discrete:
         mean = trained.get("mean", float(y.mean()))
         name = f"always answering the mean, {page.short(mean)}"
@@ -260,7 +260,7 @@ def unsure(
         yield f"{documents(len(sure)).capitalize()} are too few to tell more."
     if len(sure) < FEW or not task.discrete:
         return
-    right = task.right(predictions.y_true, predictions.y_pred)
+    right = task.right(*predictions.judged)
     yield from least_sure(sure, right)
     if not task.multilabel:
         codes, proba = predictions.y_pred.astype(np.int64), predictions.proba
@@ -531,7 +531,7 @@ def fuller_fields(predictions: Predictions) -> Iterator[Suggestion]:
             name: np.array([value.strip() in {"", "missing"} for value in values])
             for name, values in columns.items()
         }
-        yield from emptier(empty, ~task.right(predictions.y_true, predictions.y_pred))
+        yield from emptier(empty, ~task.right(*predictions.judged))
 
 
 def emptier(empty: Mapping[str, Bools], wrong: Bools) -> Iterator[Suggestion]:
