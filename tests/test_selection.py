@@ -139,6 +139,12 @@ def test_wilson_agrees_with_scipy() -> None:
         assert wilson(right, total) == pytest.approx((interval.low, interval.high))
 
 
+def test_wilson_contains_the_share() -> None:
+    for total in range(1, 200):
+        assert wilson(0, total)[0] == 0.0
+        assert wilson(total, total)[1] == 1.0
+
+
 def fold(seed: int, n_classes: int = 1) -> Fold:
     random = np.random.default_rng(seed)
     X = csr_array(random.poisson(0.4, size=(30, 12)).astype(float))

@@ -115,7 +115,8 @@ def wilson(right: int, total: int) -> tuple[float, float]:
     """
     z = 1.959963984540054
     share = right / total
-    center = share + z * z / (2 * total)
-    spread = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total))
     below = 1 + z * z / total
-    return max(0.0, (center - spread) / below), min(1.0, (center + spread) / below)
+    center = (share + z * z / (2 * total)) / below
+    spread = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total)) / below
+    # Rounding must not leave out the share itself, as where all are right.
+    return max(0.0, min(share, center - spread)), min(1.0, max(share, center + spread))
