@@ -686,7 +686,7 @@ def row_loss(scores: Floats, positive: Bools, weights: Floats) -> Callable[[floa
         for rows in blocks:
             logarithms = np.log1p(np.exp(sizes[rows] / -temperature))
             rest += float((weights[rows] * logarithms).sum())
-        known, more = least / temperature + rest, of_either / temperature + rest
+        known, more = least / temperature + rest, of_either / temperature + 2.0 * rest
         return float((known + one_more * more) / total)
 
     return at
