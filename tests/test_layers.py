@@ -178,7 +178,7 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 35_555,
+    "textreg": 35_560,
     "textreg/_core": 4_170,
     "textreg/blocks": 630,
     "textreg/builtin": 1_202,
@@ -187,7 +187,7 @@ BUDGETS = {
     "textreg/estimators": 865,
     "textreg/explain": 1_151,
     "textreg/features": 1_154,
-    "textreg/measure": 970,
+    "textreg/measure": 975,
     "textreg/model": 1_631,
     "textreg/plugins": 1_302,
     "textreg/reading": 2_297,
@@ -195,12 +195,12 @@ BUDGETS = {
     "textreg/solvers": 4_791,
     "textreg/tasks": 1_292,
     "textreg/training": 4_318,
-    "plugins": 11_165,
+    "plugins": 11_171,
     "plugins/textreg-dask": 577,
     "plugins/textreg-export": 1_365,
     "plugins/textreg-latent": 724,
     "plugins/textreg-papers": 970,
-    "plugins/textreg-report": 4_022,
+    "plugins/textreg-report": 4_028,
     "plugins/textreg-testing": 2_883,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.

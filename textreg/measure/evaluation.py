@@ -76,7 +76,7 @@ class LabelScore(NamedTuple):
     precision_interval, recall_interval : tuple of float
         Those of Wilson (1927).
     f1_interval : tuple of float
-        From resampled documents.
+        From resampled documents; where these do not vary, as where all are right, that of Wilson.
     """
 
     label: str
@@ -115,7 +115,7 @@ class MultilabelEvaluation(_Measured):
         F1 of all pairs of a document and a label, and the mean F1 of the labels that some document
         has or is predicted to have.
     micro_f1_interval, macro_f1_interval : tuple of float
-        Their 95 % intervals, from resampled documents.
+        Their 95 % intervals, as of :class:`LabelScore`.
     sample_f1 : float
         Mean over documents of the F1 of their labels; 1 where there are none, and none is
         predicted.
@@ -271,9 +271,8 @@ def _shares(hits: int, n_true: int, predicted: int) -> tuple[float, float, float
 def _label_score(
     label: str, hits: int, n_true: int, predicted: int, interval: tuple[float, float]
 ) -> LabelScore:
-    precision = wilson(hits, predicted) if predicted else (0.0, 1.0)
-    recall = wilson(hits, n_true) if n_true else (0.0, 1.0)
-    return LabelScore(label, *_shares(hits, n_true, predicted), n_true, precision, recall, interval)
+    ends = wilson(hits, predicted), wilson(hits, n_true), interval
+    return LabelScore(label, *_shares(hits, n_true, predicted), n_true, *ends)
 
 
 def _f1_intervals(y_true: Bools, y_pred: Bools) -> list[tuple[float, float]]:
@@ -291,8 +290,13 @@ def _f1_intervals(y_true: Bools, y_pred: Bools) -> list[tuple[float, float]]:
         counted = support + predicted
         values[at, :k] = np.divide(2 * hits, counted, out=np.zeros(k), where=counted > 0)
         values[at, k:] = _f1(hits, counted)
-    low, high = np.quantile(values, (0.025, 0.975), axis=0).tolist()
-    return list(zip(low, high, strict=True))
+    ends = np.quantile(values, (0.025, 0.975), axis=0).T.tolist()
+    sizes = *(y_true | y_pred).sum(axis=0).tolist(), n, n
+    # Documents that are all right, say, do not vary when resampled: Wilson knows how few they are.
+    return [
+        (low, high) if low < high else wilson(low * of, of)
+        for (low, high), of in zip(ends, sizes, strict=True)
+    ]
 
 
 class ClassScore(NamedTuple):

@@ -242,6 +242,28 @@ def test_labels_that_a_model_of_several_does_not_know_are_missed(several: Model)
     assert "67 % of 12 (39 to 86) right there, and 67 % of 48 (53 to 78) elsewhere" in plain(told)
 
 
+def test_documents_that_are_all_right_are_not_all_that_there_are(several: Model) -> None:
+    labels: list[Any] = [["r"], ["g"], ["r", "g"]]
+    scores = np.array([["g" in own, "r" in own] for own in labels], dtype=float) * 4 - 2
+    told = plain(said(answered(several, labels, scores)).quality)
+    assert "95 % interval 43.9 % to 100.0 %), over 3 documents" in told
+    assert "3 documents are too few for more than a first impression" in told
+    (one,) = said(answered(several, labels[:1], scores[:1])).unsure
+    assert one == "1 document is too little to tell more."
+
+
+def test_intervals_of_few_documents(binary: Model) -> None:
+    right = answered(binary, ["pos", "neg"] * 2, [3, -3, 2, -4])
+    accuracy, macro, loss = scores_of(right).figures
+    assert macro[1:] == accuracy[1:] == (1.0, pytest.approx(0.51, abs=1e-3), 1.0)
+    assert 0 <= loss.low < loss.value < loss.high
+    # One is far off, so the normal interval would begin below 0; one alone has none.
+    (*_, loss) = scores_of(answered(binary, ["pos", "neg", "neg"], [9, 90, -9])).figures
+    assert loss.low == 0 < loss.value < loss.high
+    assert loss.value == pytest.approx(-np.log(np.finfo(float).eps) / 3, abs=1e-3)
+    assert scores_of(answered(binary, ["pos"], [9])).figures[2].low is None
+
+
 def test_a_label_of_several_rare_ones_is_right_beside_another_model() -> None:
     texts, of_texts = ["red sky", "green sky", "grey"] * 5, [["r"], ["g"], ["old", "g"]] * 5
     rare = trained(texts, [*of_texts[:-1], ["dim"]], min_label=2, rare_label="g")

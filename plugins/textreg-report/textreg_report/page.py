@@ -139,11 +139,16 @@ class Estimate(NamedTuple):
     high: float | None = None
 
 
-def mean_of(name: str, values: Floats) -> Estimate:
-    """A mean with its normal 95 % interval."""
+def mean_of(name: str, values: Floats, least: float = -math.inf) -> Estimate:
+    """A mean with its normal 95 % interval, which one value has not.
+
+    least: below which no mean can be.
+    """
+    if len(values) < 2:
+        return Estimate(name, float(values.mean()))
     # mean ± 1.96 s / √n; of 50 documents and more, close to Student's interval.
     mean, spread = float(values.mean()), 1.96 * float(values.std()) / math.sqrt(len(values))
-    return Estimate(name, mean, mean - spread, mean + spread)
+    return Estimate(name, mean, max(mean - spread, least), mean + spread)
 
 
 class Versus(NamedTuple):

@@ -162,8 +162,8 @@ def _figures(result: Any, predictions: Predictions) -> list[Estimate]:
         errors = y_true - y_pred
         return [
             Estimate("R²", result.r2, *resampled(partial(_r2, y_true, y_pred), len(errors))),
-            mean_of("mean squared error", errors**2),
-            mean_of("mean absolute error", np.abs(errors)),
+            mean_of("mean squared error", errors**2, 0.0),
+            mean_of("mean absolute error", np.abs(errors), 0.0),
         ]
     if isinstance(result, evaluation.MultilabelEvaluation):
         figures = [
@@ -180,12 +180,14 @@ def _figures(result: Any, predictions: Predictions) -> list[Estimate]:
         never = np.full(len(codes), len(result.classes))
         answers = Answers(codes, predictions.y_pred.astype(np.int64), never)
         macro = bootstrap([answers], resamples=RESAMPLES)[1]
+        if macro[0] == macro[1]:  # all are right or all wrong, so resamples do not vary
+            macro = result.accuracy_interval
     figures.append(Estimate("macro-F1", result.macro_f1, *macro))
     if predictions.proba is not None and result.log_loss is not None:
         known = np.flatnonzero(predictions.model.task.known(codes))
         probability = predictions.proba[known, codes[known]]
-        losses = -np.log(np.maximum(probability, np.finfo(float).tiny))
-        figures.append(mean_of("log-loss", losses))
+        losses = -np.log(np.maximum(probability, evaluation.LEAST))
+        figures.append(mean_of("log-loss", losses, 0.0))
     return figures
 
 

@@ -42,6 +42,11 @@ def documents(count: int) -> str:
     return f"{count:,} document{'' if count == 1 else 's'}"
 
 
+def too_few(count: int) -> str:
+    """3 documents are too few."""
+    return f"{documents(count)} {'is too little' if count == 1 else 'are too few'}"
+
+
 def share(value: float, digits: int = 0) -> str:
     """A share in percent; with another digit where all of them would be 0 or 100."""
     text = page.fixed(100 * value, digits)
@@ -126,7 +131,7 @@ def quality(
             yield f"With every label counted alike, its F1 is {number(by_name['macro-F1'])}."
         if main.high - main.low > WIDE:
             yield (
-                f"{known.capitalize()} are too few for more than a first impression: measure it on "
+                f"{too_few(scores.documents)} for more than a first impression: measure it on "
                 "others as well."
             )
     if constant is None:
@@ -257,7 +262,7 @@ def unsure(
             "the model knows: it answers by the intercept alone."
         )
     if len(sure) < FEW:
-        yield f"{documents(len(sure)).capitalize()} are too few to tell more."
+        yield f"{too_few(len(sure))} to tell more."
     if len(sure) < FEW or not task.discrete:
         return
     right = task.right(*predictions.judged)
