@@ -195,12 +195,12 @@ BUDGETS = {
     "textreg/solvers": 4_791,
     "textreg/tasks": 1_292,
     "textreg/training": 4_318,
-    "plugins": 11_171,
+    "plugins": 11_173,
     "plugins/textreg-dask": 577,
     "plugins/textreg-export": 1_365,
     "plugins/textreg-latent": 724,
     "plugins/textreg-papers": 970,
-    "plugins/textreg-report": 4_028,
+    "plugins/textreg-report": 4_030,
     "plugins/textreg-testing": 2_883,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.

@@ -562,6 +562,14 @@ candidate n, baseline m, accuracy 0.15, accuracy_interval -0.5 0.6, macro_f1 -0.
 macro_f1_interval -0.483 0.311, won 4, lost 4, p 1, p_adjusted 1, comparisons 1, benchmarks_won
 1, benchmarks_lost 0, benchmarks_p 1, benchmarks_p_adjusted 1"""
     )
+    assert m.losses is not None
+    assert n.losses is not None
+    cells["two", "m"] = replace(m, losses=m.losses[:2])
+    cells["two", "n"] = replace(n, losses=n.losses[:2])
+    *_, both = _contrasts([one, two], ["n", "m"], "m", cells, 3)
+    assert both.log_loss is not None
+    apart = n.losses - m.losses  # each corpus has the same weight, as in the accuracy
+    assert both.log_loss.value == pytest.approx((apart.mean() + apart[:2].mean()) / 2)
 
 
 def test_answers_of_several_labels_of_which_a_model_does_not_know_some() -> None:

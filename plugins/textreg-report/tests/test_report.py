@@ -552,6 +552,11 @@ def test_figures_as_they_are_written() -> None:
     assert [pages.thirds(it) for it in some] == [None, None, None, None, (1, 2), (2, 4)]
     mean, low, high = pages.mean_of("m", np.array([0.0, 1.0, 1.0, 2.0]))[1:]
     assert (mean, low, high) == pytest.approx((1.0, 1 - 0.98 * 0.5**0.5, 1 + 0.98 * 0.5**0.5))
+    random = np.random.default_rng(0)
+    one, two = random.normal(1, 2, (2000, 50)), random.normal(3, 1, (2000, 10))
+    both = [pages.mean_of("m", *pair) for pair in zip(one, two, strict=True)]  # each counts alike
+    assert both[0].value == pytest.approx((one[0].mean() + two[0].mean()) / 2)
+    assert np.mean([it.low <= 2.0 <= it.high for it in both]) == pytest.approx(0.95, abs=0.02)
 
 
 @pytest.mark.parametrize(

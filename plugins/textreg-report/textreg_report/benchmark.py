@@ -529,7 +529,7 @@ def _contrast(
     losses: Any = [(mine.losses, other.losses) for mine, other, _ in pairs]
     apart = None
     if all(it is not None for pair in losses for it in pair):
-        apart = mean_of("log-loss", np.concatenate([one - other for one, other in losses]))
+        apart = mean_of("log-loss", *(one - other for one, other in losses))
     higher = sum(mine.headline[0] > other.headline[0] for mine, other, _ in several)
     lower = sum(mine.headline[0] < other.headline[0] for mine, other, _ in several)
     return Contrast(

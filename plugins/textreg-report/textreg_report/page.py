@@ -139,15 +139,17 @@ class Estimate(NamedTuple):
     high: float | None = None
 
 
-def mean_of(name: str, values: Floats, least: float = -math.inf) -> Estimate:
-    """A mean with its normal 95 % interval, which one value has not.
+def mean_of(name: str, *samples: Floats, least: float = -math.inf) -> Estimate:
+    """The mean of samples, each with the same weight, and its normal 95 % interval.
 
-    least: below which no mean can be.
+    A sample of one value has none. least: below which no mean can be.
     """
-    if len(values) < 2:
-        return Estimate(name, float(values.mean()))
+    mean = sum(float(values.mean()) for values in samples) / len(samples)
+    if min(map(len, samples)) < 2:
+        return Estimate(name, mean)
     # mean ± 1.96 s / √n; of 50 documents and more, close to Student's interval.
-    mean, spread = float(values.mean()), 1.96 * float(values.std()) / math.sqrt(len(values))
+    spread = 1.96 * math.hypot(*(values.std() / math.sqrt(len(values)) for values in samples))
+    spread /= len(samples)
     return Estimate(name, mean, max(mean - spread, least), mean + spread)
 
 

@@ -162,8 +162,8 @@ def _figures(result: Any, predictions: Predictions) -> list[Estimate]:
         errors = y_true - y_pred
         return [
             Estimate("R²", result.r2, *resampled(partial(_r2, y_true, y_pred), len(errors))),
-            mean_of("mean squared error", errors**2, 0.0),
-            mean_of("mean absolute error", np.abs(errors), 0.0),
+            mean_of("mean squared error", errors**2, least=0.0),
+            mean_of("mean absolute error", np.abs(errors), least=0.0),
         ]
     if isinstance(result, evaluation.MultilabelEvaluation):
         figures = [
@@ -187,7 +187,7 @@ def _figures(result: Any, predictions: Predictions) -> list[Estimate]:
         known = np.flatnonzero(predictions.model.task.known(codes))
         probability = predictions.proba[known, codes[known]]
         losses = -np.log(np.maximum(probability, evaluation.LEAST))
-        figures.append(mean_of("log-loss", losses, 0.0))
+        figures.append(mean_of("log-loss", losses, least=0.0))
     return figures
 
 
