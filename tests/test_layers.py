@@ -178,7 +178,7 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 35_560,
+    "textreg": 35_564,
     "textreg/_core": 4_170,
     "textreg/blocks": 630,
     "textreg/builtin": 1_202,
@@ -187,14 +187,14 @@ BUDGETS = {
     "textreg/estimators": 865,
     "textreg/explain": 1_151,
     "textreg/features": 1_154,
-    "textreg/measure": 975,
+    "textreg/measure": 977,
     "textreg/model": 1_631,
     "textreg/plugins": 1_302,
     "textreg/reading": 2_297,
     "textreg/records": 2_485,
     "textreg/solvers": 4_791,
     "textreg/tasks": 1_292,
-    "textreg/training": 4_318,
+    "textreg/training": 4_320,
     "plugins": 11_173,
     "plugins/textreg-dask": 577,
     "plugins/textreg-export": 1_365,

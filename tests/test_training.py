@@ -178,6 +178,15 @@ def test_the_metrics_on_dev_are_those_of_the_model_before_the_refit() -> None:
     assert low < right < high
 
 
+def test_documents_without_a_weight_do_not_narrow_the_interval_of_the_accuracy() -> None:
+    texts, labels = documents(40, seed=1)
+    few = train(TEXTS, LABELS, reg="lasso", reg_l1=1.0, dev=(texts[:10], labels[:10]), cv=None)
+    weights = [1.0] * 10 + [0.0] * 30
+    dev = Corpus(texts, labels, sample_weight=weights)
+    weighed = train(TEXTS, LABELS, reg="lasso", reg_l1=1.0, dev=dev)
+    assert weighed.summary.dev.accuracy_interval == few.summary.dev.accuracy_interval
+
+
 def test_the_metric_decides() -> None:
     summary = train(TEXTS, LABELS, reg="lasso", metric="log-loss", cv=4).summary
     losses = [point.metrics["log-loss"] for point in summary.search]

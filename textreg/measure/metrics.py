@@ -58,6 +58,11 @@ def mean(values: Floats, weights: Floats | None = None) -> float:
     return float(values.mean() if weights is None else np.average(values, weights=weights))
 
 
+def equal_count(n: int, weights: Floats | None) -> float:
+    """How many documents of equal weight say as much as n of weights (n,) do."""
+    return n if weights is None else float(weights.sum() ** 2 / (weights @ weights))
+
+
 #: Bootstrap samples for the standard error of a metric that is no mean over documents.
 RESAMPLES_OF_ERROR = 200
 
@@ -93,7 +98,7 @@ def standard_error(
         of_folds = [measure(*it)[metric] for it in zip(scores, y_true, weights, strict=True)]
         return float(np.std(of_folds, ddof=1) / math.sqrt(len(of_folds)))
     (s,), (t,), (c,) = scores, y_true, weights
-    count = len(t) if c is None else c.sum() ** 2 / (c @ c)  # as many of equal weight
+    count = equal_count(len(t), c)
     if metric == "accuracy":
         share = min(measure(s, t, c)[metric], 1.0)
         return math.sqrt(share * (1 - share) / count)
@@ -107,7 +112,7 @@ def standard_error(
     return float(np.std([measure(s[rows], t[rows], None)[metric] for rows in samples]))
 
 
-def wilson(right: float, total: int) -> tuple[float, float]:
+def wilson(right: float, total: float) -> tuple[float, float]:
     """95 % score interval of the share ``right / total`` (Wilson 1927, JASA 22:209-212).
 
     The same as ``scipy.stats.binomtest(...).proportion_ci(method="wilson")``, whose import would
@@ -116,7 +121,7 @@ def wilson(right: float, total: int) -> tuple[float, float]:
     if not total:
         return 0.0, 1.0
     z = 1.959963984540054
-    share = right / total
+    share = min(right / total, 1.0)  # sums of weights are rounded
     below = 1 + z * z / total
     center = (share + z * z / (2 * total)) / below
     spread = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total)) / below

@@ -131,7 +131,8 @@ class DevMetrics:
     metrics : dict of str to float
         Values by the name of the metric, such as "accuracy" or "log-loss".
     accuracy_interval : tuple of two floats, or None
-        95 % Wilson interval of the accuracy; None for a regression.
+        95 % Wilson interval of the accuracy, of as many documents of equal weight as say as much;
+        None for a regression.
     """
 
     documents: int

@@ -170,7 +170,7 @@ def _of_search(
     documents, interval = sum(len(split.held) for split in splits), None
     if "accuracy" in best.metrics:
         # Wilson's 95 % interval of a share: right of so many.
-        interval = wilson(round(best.metrics["accuracy"] * documents), documents)
+        interval = wilson(best.metrics["accuracy"] * best.size, best.size)
     points = []
     for point in result.measured:
         params = point.regularizer.params()

@@ -23,7 +23,7 @@ import numpy as np
 
 from textreg.errors import ConvergenceWarning
 from textreg.kinds import Regularizer
-from textreg.measure.metrics import standard_error
+from textreg.measure.metrics import equal_count, standard_error
 from textreg.params import LogGrid
 from textreg.plugins import calls
 from textreg.records import Bools, Floats, Problem, Solution, Step, arrays
@@ -348,7 +348,8 @@ class MeasuredSetting:
     weight in any weight vector, mean over the splits. starts: solutions of the first split, one for
     each weight vector; None for those that are too large to keep. changes: other searched values,
     by the names of their options. error: standard error of the metric, where that was asked for.
-    losses: (n,) of the documents, of which the metric is the mean, where there are such.
+    losses: (n,) of the documents, of which the metric is the mean, where there are such. size: of
+    how many documents of equal weight metrics are.
     """
 
     regularizer: Regularizer
@@ -358,6 +359,7 @@ class MeasuredSetting:
     changes: Mapping[str, Any] = field(default_factory=dict)
     error: float | None = None
     losses: Floats | None = field(default=None, repr=False)
+    size: float = 1.0
 
 
 def search(
@@ -521,6 +523,7 @@ def measured_setting(  # noqa: PLR0913  # what is measured, and how
         changes=changes or {},
         error=spread,
         losses=losses if weights is None else None,
+        size=equal_count(len(y), weights),
     )
 
 
