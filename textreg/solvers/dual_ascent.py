@@ -136,7 +136,7 @@ def ridges(problems: Sequence[Problem], l2: float) -> list[Solution]:
     design = problems[0].design
     if not design.blocks:
         # Sweeps read compact rows, and the matrix itself for a few certificates alone.
-        copied = type(problems[0].loss) not in SWEPT
+        copied = type(problems[0].loss) not in SWEPT or is_small(design)
         return over_merged_columns(problems, lambda reduced: _solve(reduced, l2), copied=copied)
     most = labels_at_a_time(design)
     parts = [problems[at : at + most] for at in range(0, len(problems), most)]
