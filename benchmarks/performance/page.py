@@ -122,7 +122,7 @@ def _measured(results: Mapping[str, Any]) -> str:
     missing = [name for name in LINES if name not in lines]
     versions = ", ".join(f"{name} {number}" for name, number in where["versions"].items() if number)
     return _fill(
-        f"Measured on {' and '.join(dates)} on {where['cores']} cores ({where['processor']}, "
+        f"Measured on {', '.join(dates)} on {where['cores']} cores ({where['processor']}, "
         f"{where['system']}) with Python {where['python']}, {versions}. The load of the machine "
         f"was {min(loads):g} to {max(loads):g}. {sum(goals)} of {len(goals)} goals are reached."
         + (f" Not measured: {', '.join(missing)}." if missing else "")
