@@ -491,7 +491,8 @@ def _tell_guess(corpus: Corpus, previous: str, texts: bool = False) -> str:
 
     texts: whether to say so of the column of the texts, too.
     """
-    told = {role: corpus.columns.get(role, "") for role in ("encoding", "text")[: 1 + texts]}
+    roles = ("encoding", "text") if texts else ("encoding",)
+    told = {role: corpus.columns.get(role, "") for role in roles}
     guess = ", ".join(f"{role} = {what}" for role, what in told.items() if "(guessed" in what)
     if guess not in ("", previous):
         click.echo(guess, err=True)

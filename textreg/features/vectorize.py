@@ -323,7 +323,8 @@ class Vectorizer(Parametrized):
         Encoder
         """
         idf = None
-        if WEIGHTINGS[self.weighting].idf and frequencies is not None:
+        if WEIGHTINGS[self.weighting].idf:
+            assert frequencies is not None
             idf = np.log((1 + n) / (frequencies + 1.0)) + 1.0
         return Encoder(counted.tokenizer, self, names, idf, stop_words=counted.stop_words)
 

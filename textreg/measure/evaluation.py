@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from textreg.errors import DataError, DataWarning, UsageError, did_you_mean, first_few
 from textreg.measure.decisions import Selective, plain
 from textreg.measure.metrics import measure_numbers, wilson
-from textreg.records import Bools, Corpus, Floats, Int64s
+from textreg.records import Bools, Floats, Int64s
 from textreg.records.arrays import as_finite
 from textreg.records.documents import as_column, is_missing, label_name
-from textreg.records.text import LISTS
+from textreg.records.text import LISTS, named_labels
 from textreg.terminal import Displayed, Table, counted, measures
 
 #: Bootstrap samples of documents for the intervals of F1.
@@ -241,7 +241,8 @@ def evaluate_lists(
     log_loss = scores = None
     if proba is not None:
         known = y_true[:, : len(labels)]
-        true = np.where(known, as_finite("proba", proba, known.shape), 1.0 - proba)
+        proba = as_finite("proba", proba, known.shape)
+        true = np.where(known, proba, 1.0 - proba)
         log_loss = float(0.0 - np.log(np.maximum(true, LEAST)).mean())  # no -0.0
         scores = np.hstack([proba, np.full((len(proba), len(unknown)), -1.0)])
     return replace(evaluate_sets(y_true, y_pred, every, scores, log_loss), unknown=unknown)
@@ -474,10 +475,9 @@ def evaluate(
     if len({*labels}) < len(labels) or (proba is not None and proba.shape[1] > len(labels)):
         raise UsageError("labels must be different names, one for each column of proba at least.")
     if any(isinstance(it, LISTS) for it in labels_pred):
-        # A corpus checks them; one list more, which is left out, tells it that they are lists.
-        n, both = len(labels_true), (labels_true, labels_pred)
-        lists = [Corpus([""] * (n + 1), [*it, ()]).labels or () for it in both]
-        return evaluate_lists(lists[0][:n], lists[1][:n], labels, proba)
+        both = labels_true, labels_pred
+        true, given = (named_labels(it, where or _numbered, lists=True) for it in both)
+        return evaluate_lists(true, given, labels, proba)
     y, unknown = coded(labels_true, labels, where)
     warn_of_unknown(labels_true, labels, where)
     code_of = {label: code for code, label in enumerate(labels)}

@@ -389,9 +389,9 @@ class Model(Displayed):
         RecordError
             If ``n`` is not a whole number, 0 or more.
         """
-        top = {}
+        top, most = {}, as_whole("n", n)
         for label, row in zip(self.task.sides, self.task.side_rows(self.weights), strict=True):
-            order = np.argsort(-row, kind="stable")[: as_whole("n", n)]
+            order = np.argsort(-row, kind="stable")[:most]
             top[label] = [(self.encoder.names[j], float(row[j])) for j in order if row[j] > 0]
         return top
 

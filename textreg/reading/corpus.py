@@ -321,23 +321,24 @@ class CorpusReader:
                 encoding = f"The text may be in {wrong.likely}: "
                 encoding += f"pass --encoding {wrong.likely} if it is. "
                 message += f" In {wrong.likely} {count(skipped) if len(skipped) else 'all can be.'}"
+        few = sources.may_skip(len(skipped), len(corpus), max_skipped)
+        # Rows without a label or a text do no harm where they are missing; others may.
+        empty = all(re.search(" empty| missing", reason) for reason in skipped.reasons)
+        offered = few or (empty and len(skipped) < len(corpus))
         if not options:
             first = next(iter(skipped))
             fault = f"{first.where}: {first.problem} {self.skipping.remedy}"
-            message += f" The first is {str(self.skipping.stopped or fault).rstrip()}"
+            stopped = self.skipping.stopped if offered else self.skipping.fault
+            message += f" The first is {str(stopped or fault).rstrip()}"
         labels = [] if corpus.labels is None or corpus.multilabel else corpus.labels
         rare = [label for label, count in Counter(map(str, labels)).items() if count == 1]
         if len(skipped):
             options["on_error"] = "skip"
-        if not sources.may_skip(len(skipped), len(corpus), max_skipped):
-            # Rows without a label or a text do no harm where they are missing; others may.
-            empty = all(re.search(" empty| missing", reason) for reason in skipped.reasons)
-            if empty and len(skipped) < len(corpus):
-                options["max_skipped"] = len(skipped)
-            else:
-                options = {}
-                offer = f", or pass --on-error skip {self.skipping.offer}"
-                message = message.replace(offer, "") + " These are too many to leave out: fix them."
+        if not offered:
+            options = {}
+            message += " These are too many to leave out: fix them."
+        elif not few:
+            options["max_skipped"] = len(skipped)
         if not len(corpus):
             message += " Check that the file is the right one, and its columns."
         return FaultsError(f"{encoding}{message}", options, rare)

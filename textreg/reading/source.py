@@ -265,11 +265,14 @@ class Skipping:
         What skipping would do, for the message where reading stops.
     stopped : DataError or None
         The error of the first row, where reading stops only after all rows are read.
+    fault : str
+        The same without the offer.
     """
 
     def __init__(self, *, skips: bool) -> None:
         self.offer = "to leave such rows out"
         self.stopped: DataError | None = None
+        self.fault = ""
         self.to_the_end = False
         self._skips = skips
         self._rows = SkippedRows()
@@ -281,12 +284,12 @@ class Skipping:
         if not self._skips:
             if problem.error is not None:
                 raise problem.error
-            error = DataError(
-                f"{row.where}: {problem} {problem.remedy}, or pass --on-error skip {self.offer}."
-            )
+            fault = f"{row.where}: {problem} {problem.remedy}"
+            error = DataError(f"{fault}, or pass --on-error skip {self.offer}.")
             if not self.to_the_end:
                 raise error
-            self.stopped = self.stopped or error
+            if self.stopped is None:
+                self.stopped, self.fault = error, f"{fault}."
         if self.undecodable is None and isinstance(problem, NotDecodable):
             self.undecodable = problem
         LOG.debug("%s: left out: %s", row.where, problem)

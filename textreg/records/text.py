@@ -320,6 +320,51 @@ def spans_of(marks: Any, text: str, place: str = "") -> list[tuple[int, int]]:
 #: What a list of labels may be.
 LISTS = (list, tuple, set, frozenset)
 
+
+def named_labels(
+    labels: Sequence[Any], where: Callable[[int], str], *, lists: bool = False
+) -> list[Any]:
+    """Labels as names, or as lists of names; DataError if one is missing, or can be none.
+
+    where: names a document by its index. lists: whether they must be lists, as where any is one.
+    """
+    if (row := first_missing(labels)) is not None:
+        raise DataError(
+            f"{where(row)}: the label is missing ({labels[row]!r}). Give it one, or leave the "
+            "document out."
+        )
+    named = list(map(label_name, labels))
+    for row, label in enumerate(named):
+        if not isinstance(label, (Hashable, *LISTS)):
+            raise DataError(
+                f"{where(row)}: the label is {label!r:.60}, which cannot be one: give a text, a "
+                "number or a list of texts."
+            )
+    lists = lists or any(isinstance(it, LISTS) for it in named)
+    return _label_lists(named, where) if lists else named
+
+
+def _label_lists(labels: Sequence[Any], where: Callable[[int], str]) -> list[tuple[str, ...]]:
+    """Lists of labels as tuples, each label once; DataError for anything else."""
+    lists, interned = list[tuple[str, ...]](), dict[tuple[str, ...], tuple[str, ...]]()
+    for at, label in enumerate(labels):
+        if not isinstance(label, LISTS):
+            raise DataError(
+                f"{where(at)}: the label is {label!r:.60}, and other documents have a list of "
+                f"labels: write a list here too, such as [{label!r:.60}]."
+            )
+        names = list(map(label_name, label))
+        if wrong := [name for name in names if not (isinstance(name, str) and name)]:
+            raise DataError(
+                f"{where(at)}: the list of labels holds {wrong[0]!r:.60}, and labels are texts: "
+                "correct it."
+            )
+        ordered = sorted(names) if isinstance(label, (set, frozenset)) else names
+        distinct = tuple(dict.fromkeys(ordered))
+        lists.append(interned.setdefault(distinct, distinct))  # many documents may share one
+    return lists
+
+
 _CORPUS_ARRAYS = {"sample_weight": np.float64, "source_of": np.int32, "line_of": np.int64}
 _COLUMNS = ("labels", "group_of", "time_of", "evidence_of", *_CORPUS_ARRAYS)
 
@@ -413,7 +458,7 @@ class Corpus:
                     f"{len(self.texts):,} texts but {len(value):,} {name}: give one for each text."
                 )
         if self.labels is not None and not all(type(it) is str for it in self.labels):
-            object.__setattr__(self, "labels", self._named(self.labels))
+            object.__setattr__(self, "labels", named_labels(self.labels, self.where))
         if self.evidence_of is not None:
             spans = list(map(self._spans, range(len(self.texts)), self.evidence_of))
             object.__setattr__(self, "evidence_of", spans)
@@ -447,42 +492,6 @@ class Corpus:
             return marks  # tokens and fields have no passages, as is said later
         with named_errors(self.where(row)):
             return spans_of(marks, text)
-
-    def _named(self, labels: Sequence[Any]) -> list[Any]:
-        """Labels as names, or as lists of names; DataError if one is missing."""
-        if (row := first_missing(labels)) is not None:
-            raise DataError(
-                f"{self.where(row)}: the label is missing ({labels[row]!r}). Give it one, or leave "
-                "the document out."
-            )
-        named = list(map(label_name, labels))
-        for row, label in enumerate(named):
-            if not isinstance(label, (Hashable, *LISTS)):
-                raise DataError(
-                    f"{self.where(row)}: the label is {label!r:.60}, which cannot be one: give a "
-                    "text, a number or a list of texts."
-                )
-        return self._label_lists(named) if any(isinstance(it, LISTS) for it in named) else named
-
-    def _label_lists(self, labels: Sequence[Any]) -> list[tuple[str, ...]]:
-        """Lists of labels as tuples, each label once; DataError for anything else."""
-        lists, interned = list[tuple[str, ...]](), dict[tuple[str, ...], tuple[str, ...]]()
-        for at, label in enumerate(labels):
-            if not isinstance(label, LISTS):
-                raise DataError(
-                    f"{self.where(at)}: the label is {label!r:.60}, and other documents have a "
-                    f"list of labels: write a list here too, such as [{label!r:.60}]."
-                )
-            names = list(map(label_name, label))
-            if wrong := [name for name in names if not (isinstance(name, str) and name)]:
-                raise DataError(
-                    f"{self.where(at)}: the list of labels holds {wrong[0]!r:.60}, and labels are "
-                    "texts: correct it."
-                )
-            ordered = sorted(names) if isinstance(label, (set, frozenset)) else names
-            distinct = tuple(dict.fromkeys(ordered))
-            lists.append(interned.setdefault(distinct, distinct))  # many documents may share one
-        return lists
 
     @property
     def multilabel(self) -> bool:

@@ -520,12 +520,12 @@ def update_corpus(  # noqa: PLR0913  # its options are its interface
     """A model of the old and the new documents: see :func:`update`. files: of the new ones."""
     before = summary_of(model)
     _check(model, new, "the new documents")
-    if old is None and unlabeled is not None:
-        raise errors.UsageError(
-            "unlabeled documents are of use beside the old ones alone: give these (--old), or "
-            "leave the unlabeled ones out, which the weights of the model have learned from."
-        )
     if old is None:
+        if unlabeled is not None:
+            raise errors.UsageError(
+                "unlabeled documents are of use beside the old ones alone: give these (--old), or "
+                "leave the unlabeled ones out, which the weights of the model have learned from."
+            )
         newer = approximate(model, new, settings_to_update(model, jobs=jobs), progress)
     else:
         _check(model, old, "the old documents")

@@ -18,6 +18,7 @@ from textreg.measure.metrics import wilson
 from textreg.records import Bools, Corpus, Floats, Int64s
 from textreg.records.documents import FieldedText, check_texts
 from textreg.tasks import Classification, Task
+from textreg.terminal import counted
 from textreg_report import page, significance
 from textreg_report.page import Estimate, Section, Suggestion, Versus
 from textreg_report.predictions import RESAMPLED, RESAMPLES, Predictions, Refits, answers_of, beside
@@ -37,14 +38,9 @@ def listed(items: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))
 
 
-def documents(count: int) -> str:
-    """1 document, 2 documents."""
-    return f"{count:,} document{'' if count == 1 else 's'}"
-
-
 def too_few(count: int) -> str:
     """3 documents are too few."""
-    return f"{documents(count)} {'is too little' if count == 1 else 'are too few'}"
+    return f"{counted(count, 'document')} {'is too little' if count == 1 else 'are too few'}"
 
 
 def share(value: float, digits: int = 0) -> str:
@@ -113,7 +109,7 @@ def quality(
     scores: as of the report. constant: as of :func:`versus_constant`. against: other models.
     """
     by_name = {figure.name: figure for figure in scores.figures}
-    main, known = scores.figures[0], documents(scores.documents)
+    main, known = scores.figures[0], counted(scores.documents, "document")
     if main.name == "R²":
         error = number(by_name["mean absolute error"])
         yield f"Its numbers are off by {error} on average, over {known}."
@@ -167,7 +163,7 @@ def _beside_other(other: Versus) -> str:
     if other.p is not None:
         adjusted = "adjusted p" if other.comparisons > 1 else "p"
         figures += (
-            f"; right on {documents(other.won)} that the other one gets wrong, wrong on "
+            f"; right on {counted(other.won, 'document')} that the other one gets wrong, wrong on "
             f"{other.lost:,} that it gets right, {adjusted} = {p_text(other.p)}"
         )
     if other.p is not None and other.won == other.lost == 0:
@@ -258,7 +254,7 @@ def unsure(
             yield f"Of the documents that belong to no label it holds back {held}."
     if unknown:
         yield (
-            f"{documents(unknown).capitalize()} {'has' if unknown == 1 else 'have'} no word that "
+            f"{counted(unknown, 'document')} {'has' if unknown == 1 else 'have'} no word that "
             "the model knows: it answers by the intercept alone."
         )
     if len(sure) < FEW:
@@ -419,7 +415,7 @@ def evidence_in_words(evidence: Section) -> str:
         verb, beside = "are not", "less often than chance would give,"
     return (
         f"Its reasons {verb} those of people: its strongest sentence is one that they marked in "
-        f"{share(top.value)} of {documents(evidence.documents)} ({share(top.low)} to "
+        f"{share(top.value)} of {counted(evidence.documents, 'document')} ({share(top.low)} to "
         f"{share(top.high)}), {beside} {share(chance)}."
     )
 
@@ -445,7 +441,8 @@ def suggestions_of(
     if refits is not None and suspected:
         yield Suggestion(
             "Read the training documents whose labels may be wrong.",
-            f"Fits that have not seen them contradict the labels of {documents(suspected)}, "
+            "Fits that have not seen them contradict the labels of "
+            f"{counted(suspected, 'document')}, "
             f"{share(suspected / len(refits.corpus), 1)} of all; they are listed below.",
         )
     if baseline is not None:
