@@ -51,6 +51,7 @@ def test_characters_are_alone_where_hardly_any_word_is_in_two_texts(
     assert of([f"a {name}" for name in names]) == "words,chars"
     assert of(names[:500]) == "words,chars"  # too few to tell
     assert of(names, tokenizer_min_length=2) == "words,chars"
+    assert of(names, ngrams=1) == of(names, search_space={"ngrams": [1, 3]}) == "words,chars"
     (listed := tmp_path / "words.txt").write_text(f"the\n{names[0]}\n")
     assert of(names, stop_words=str(listed)) == "words,chars"
     assert of(names, evidence_words=str(listed)) == "words,chars"

@@ -380,7 +380,8 @@ class TrainingSettings(Parametrized):
         if isinstance(tokenizer, AutoTokenizer):
             # Settings of a field may be those of words.
             of_words: list[Any] = [field.options for field in self.fields or ()]
-            of_words += [vectorizer.stop_words, "stop_words" in (self.tuning.search_space or {})]
+            changed = {*vectorizer.changed(), *(self.tuning.search_space or {})}
+            of_words.append(changed & {"ngrams", "stop_words"})
             of_words += [self.reg.needs, self.leans_on_vectors, self.evidence_words]
             tokenizer = tokenizer.decide(texts, words=any(of_words))
         if "weighting" not in (self.tuning.search_space or {}):
