@@ -13,9 +13,18 @@ from hypothesis import strategies as st
 
 import textreg
 from textreg.errors import DataError, ModelError, UsageError
-from textreg.measure.decisions import HOTTEST, Calibration, log_odds, lowest, parse_rule
+from textreg.measure.decisions import (
+    HOTTEST,
+    Calibration,
+    common_threshold,
+    log_odds,
+    lowest,
+    parse_rule,
+    thresholds_of,
+)
 from textreg.model.json_records import from_json
-from textreg.tasks import classification
+from textreg.tasks import Multilabel, Task, classification
+from textreg.tasks.base import Held
 
 RANDOM = np.random.default_rng(7)
 WORDS = ["superb", "awful", "lamp", "box", "film", "row", "bus", "hall", "plot", "odd"]
@@ -61,7 +70,7 @@ def test_temperature_finds_the_true_scale() -> None:
     scores = RANDOM.normal(size=(4000, 1)) * 2
     y_true = (RANDOM.random(4000) < 1 / (1 + np.exp(-scores[:, 0]))).astype(np.int64)
     task = classification("ab")
-    found = task.calibrate("temperature", scores * 5, y_true)
+    found = task.calibrate("temperature", Held(scores * 5, y_true))
     assert found.temperature == pytest.approx(5, rel=0.1)
 
     def log_loss(calibration: Calibration) -> float:
@@ -81,7 +90,7 @@ def test_isotonic_probabilities_are_observed_fractions(loss: str) -> None:
         y_true[[0, 10, 11, 12, 13]] = 1
         y_true[20:28] = 1
         binary = classification("ab")
-        found = binary.calibrate("isotonic", scores, y_true)
+        found = binary.calibrate("isotonic", Held(scores, y_true))
         proba = binary.probabilities(scores[::10, 0], found)[:, 1]
         assert proba == pytest.approx([0.1, 0.4, 0.8])
         return
@@ -89,7 +98,7 @@ def test_isotonic_probabilities_are_observed_fractions(loss: str) -> None:
     y_true = np.repeat([0, 1, 2], 10)
     y_true[::10] = [1, 2, 0]
     softmax = classification("abc", multiclass="softmax")
-    found = softmax.calibrate("isotonic", scores, y_true)
+    found = softmax.calibrate("isotonic", Held(scores, y_true))
     proba = softmax.probabilities(np.eye(3), found)
     assert np.diag(proba) == pytest.approx(0.9 / (0.9 + 2 * 0.05))
 
@@ -97,7 +106,7 @@ def test_isotonic_probabilities_are_observed_fractions(loss: str) -> None:
 def test_isotonic_is_never_certain() -> None:
     scores, y_true = np.array([[-1.0], [-0.5], [0.5], [1.0]]), np.array([0, 0, 1, 1])
     task = classification("ab")
-    found = task.calibrate("isotonic", scores, y_true)
+    found = task.calibrate("isotonic", Held(scores, y_true))
     proba = task.probabilities(np.array([-9.0, 9.0]), found)[:, 1]
     assert proba == pytest.approx([1 / 6, 5 / 6])
 
@@ -130,7 +139,7 @@ def test_no_other_threshold_is_better(
         return float(-(int(wrong) * (given - right) + int(missed) * (all_true - right)))
 
     y_true = true.astype(np.int64)
-    chosen = task.choose_thresholds({"b": rule}, scores, y_true)["b"]
+    chosen = task.choose_thresholds({"b": rule}, Held(scores, y_true))["b"]
     every = np.arange(-8.9, 9, 0.25)  # ties fall to either side by the order of labels
     assert worth(chosen.value) == pytest.approx(max(worth(value) for value in every))
 
@@ -139,13 +148,13 @@ def test_precision_is_kept_with_the_most_found() -> None:
     scores = np.array([[3.0], [2.0], [1.0], [0.0], [-1.0], [-2.0]])
     y_true = np.array([1, 1, 0, 1, 0, 0])
     task = classification("ab")
-    found = task.choose_thresholds({"b": "precision:0.75"}, scores, y_true)["b"]
+    found = task.choose_thresholds({"b": "precision:0.75"}, Held(scores, y_true))["b"]
     assert (found.value, found.precision, found.recall) == (-0.5, 0.75, 1.0)
-    found = task.choose_thresholds({"b": "precision:1"}, scores, y_true)["b"]
+    found = task.choose_thresholds({"b": "precision:1"}, Held(scores, y_true))["b"]
     assert (found.value, found.precision, found.recall) == (1.5, 1.0, 2 / 3)
     with pytest.raises(DataError, match=r"no threshold gives 'b' a precision of 0\.75.*0\.667"):
         task.choose_thresholds(
-            {"b": "precision:0.75"}, np.array([[3.0], [2.0], [1.0]]), np.array([0, 1, 1])
+            {"b": "precision:0.75"}, Held(np.array([[3.0], [2.0], [1.0]]), np.array([0, 1, 1]))
         )
 
 
@@ -154,7 +163,7 @@ def test_the_first_of_two_labels_has_one_too() -> None:
     assert task.decide(scores).tolist() == [0, 0, 1]
     assert task.decide(scores, {"a": 1.5}).tolist() == [0, 1, 1]
     assert task.decide(scores, {"b": -1.5}).tolist() == [0, 1, 1]
-    found = task.choose_thresholds({"a": "f1"}, scores[:, None], np.array([0, 1, 1]))
+    found = task.choose_thresholds({"a": "f1"}, Held(scores[:, None], np.array([0, 1, 1])))
     assert task.decide(scores, {"a": found["a"].value}).tolist() == [0, 1, 1]
 
 
@@ -350,3 +359,51 @@ def test_log_odds_by_softmax(scale: float) -> None:
     scores = scale * np.random.default_rng(0).normal(size=(20, 5))
     others = [np.logaddexp.reduce(np.delete(scores, c, axis=1), axis=1) for c in range(5)]
     np.testing.assert_allclose(log_odds(scores), scores - np.array(others).T, rtol=1e-12)
+
+
+@pytest.mark.parametrize("several", [False, True], ids=["one label", "several labels"])
+def test_a_document_of_weight_three_counts_as_three(several: bool) -> None:
+    random = np.random.default_rng(5)
+    heavy = np.arange(400) % 2 == 0
+    y_true = random.integers(2, size=(400, 3)).astype(bool)
+    # Heavy documents are right more seldom, and their thresholds lie elsewhere.
+    signs = np.where(heavy[:, None], 0.5 * (2 * y_true - 1) + 1.0, 2.0 * (2 * y_true - 1))
+    scores = signs + random.normal(size=y_true.shape)
+    weights = np.where(heavy, 0.6, 0.2)
+    task: Task = Multilabel(labels=("a", "b", "c"))
+    if not several:
+        y_true, scores, task = y_true[:, 0].astype(int), scores[:, :1], classification("ab")
+    thrice = np.concatenate([np.flatnonzero(heavy)] * 2 + [np.arange(400)])
+    weighted = Held(scores, y_true, weights)
+    copied, plain = Held(scores[thrice], y_true[thrice]), Held(scores, y_true)
+    rules = ["f1", "costs:1:3", "precision:0.6"]
+    found, alike, others = (
+        [task.choose_thresholds({"b": rule}, held)["b"] for rule in rules]
+        for held in (weighted, copied, plain)
+    )
+    for of_weights, of_copies, other in zip(found, alike, others, strict=True):
+        assert of_weights == pytest.approx(of_copies)
+        assert of_weights != pytest.approx(other)
+    temperatures = [
+        task.calibrate("temperature", it).temperature for it in (weighted, copied, plain)
+    ]
+    # Laplace's one document more is of 400 here, and of 800 there.
+    assert temperatures[0] == pytest.approx(temperatures[1], rel=0.02)
+    assert abs(temperatures[2] / temperatures[1] - 1) > 0.1
+    curves = [task.calibrate("isotonic", it).curves[0] for it in (weighted, copied, plain)]
+    at = np.linspace(-2, 2, 9)
+    assert np.interp(at, *curves[0]) == pytest.approx(np.interp(at, *curves[1]), abs=0.01)
+    assert np.abs(np.interp(at, *curves[2]) - np.interp(at, *curves[1])).max() > 0.05
+
+
+def test_shared_thresholds_count_documents_by_their_weights() -> None:
+    random = np.random.default_rng(6)
+    y_true = random.random((300, 4)) < 0.3
+    scores = y_true + random.normal(size=y_true.shape)
+    scores[:60] += 1.0
+    counts = np.where(np.arange(300) < 60, 3.0, 1.0)
+    thrice = np.concatenate([np.arange(60)] * 2 + [np.arange(300)])
+    for of in (thresholds_of, common_threshold):
+        copied = of(scores[thrice], y_true[thrice], np.ones(420))
+        assert of(scores, y_true, counts) == pytest.approx(copied)
+        assert of(scores, y_true, np.ones(300)) != pytest.approx(copied)

@@ -20,6 +20,7 @@ from textreg.measure.metrics import standard_error
 from textreg.model.summary import ChoiceSummary, TrainingSummary
 from textreg.records import Corpus
 from textreg.tasks import classification
+from textreg.tasks.base import Held
 from textreg.tasks.regression import Regression
 from textreg.training import search as training_search
 from textreg.training.search import choose
@@ -172,7 +173,7 @@ def test_the_calibrated_log_loss_does_not_depend_on_the_size_of_scores() -> None
         assert calibrated[2] == pytest.approx(calibrated[1], abs=1e-6)
         for one in found:
             assert one["calibrated-log-loss"] <= one["log-loss"] + 1e-9
-        calibration = task.calibrate("temperature", scores, y_true)
+        calibration = task.calibrate("temperature", Held(scores, y_true))
         probabilities = task.probabilities(scores, calibration)
         loss = -np.log(probabilities[np.arange(200), y_true]).mean()
         # A calibration is learned with one document more, by Laplace's rule.

@@ -128,11 +128,13 @@ def test_the_joint_shift_is_where_the_gradient_vanishes(task: OneVsRest) -> None
     rng = np.random.default_rng(2)
     codes = rng.integers(0, 3, 80)
     table = 3 * rng.normal(size=(80, 3)) + 2 * np.eye(3)[codes]
-    shift = task._joint_shift(table, codes)
+    counts = rng.integers(1, 4, 80) / 2.0
+    counts /= counts.mean()
+    shift = task._joint_shift(table, codes, 7.0 * np.outer(counts, np.ones(3)))
 
     def objective(values: np.ndarray) -> float:
         b, slope = values[:3], np.exp(values[3])
-        return float(task._log_losses(slope * table + b, codes).sum() + b @ b / 2)
+        return float(counts @ task._log_losses(slope * table + b, codes) + b @ b / 2)
 
     slopes = np.exp(np.linspace(-3, 3, 6001))
     best = min(slopes, key=lambda slope: objective(np.append(shift * slope, np.log(slope))))
@@ -149,12 +151,14 @@ def test_a_shift_gives_way_only_to_one_that_is_clearly_better() -> None:
     def losses(table: np.ndarray, rows: np.ndarray) -> np.ndarray:
         return np.logaddexp(0.0, np.where(y[rows], -table[:, 0], table[:, 0]))
 
-    def choose(first: float) -> str:
+    def choose(first: float, counts: np.ndarray | None = None) -> str:
         both = {"balanced": np.full(1, first), "none": np.zeros(1)}
-        return choose_shift(lambda rows: both, losses, scores).kind
+        counts = np.ones(400) if counts is None else counts
+        return choose_shift(lambda rows: both, losses, scores, counts).kind
 
     assert choose(0.01) == "balanced"
     assert choose(1.5) == "none"
+    assert choose(1.5, np.where(y, 1.9, 0.1)) == "balanced"  # as most of what counts is positive
 
 
 def test_what_is_balanced_are_probabilities_at_the_temperature() -> None:
@@ -195,6 +199,34 @@ def reviews(n: int, seed: int, share: float = 0.2) -> tuple[list[str], list[str]
         told = [str(rng.choice(words[label] if rng.random() < 0.6 else every)) for _ in range(3)]
         texts.append(" ".join([*told, *(f"w{seed}x{row}y{at}" for at in range(6))]))
     return texts, labels
+
+
+@pytest.mark.parametrize("labels", [2, 3])
+@pytest.mark.parametrize("multiclass", ["ovr", "softmax"])
+def test_class_weights_are_not_undone_by_the_shift(labels: int, multiclass: str) -> None:
+    rng = np.random.default_rng(7)
+    shares = [0.9, 0.1] if labels == 2 else [0.8, 0.14, 0.06]
+    words = np.array([f"w{at}" for at in range(300)])
+
+    def texts(n: int) -> tuple[list[str], np.ndarray]:
+        codes = rng.choice(labels, n, p=shares)
+        chances = np.ones((labels, 300))
+        for label in range(labels):
+            chances[label, 20 * label : 20 * label + 20] = 3.0
+        chances /= chances.sum(axis=1, keepdims=True)
+        rows = [" ".join(rng.choice(words, 12, p=chances[code])) for code in codes]
+        return rows, np.array(list("abc"))[codes]
+
+    train, test = texts(900), texts(1500)
+    options: Any = {"reg": "ridge", "reg_l2": 0.05, "tokenizer": "words", "multiclass": multiclass}
+    recalls = []
+    for class_weight in (None, "balanced"):
+        model = textreg.train(*train, class_weight=class_weight, **options, cv=3)
+        answers = np.array(model.predict(test[0]))
+        recalls.append([np.mean(answers[test[1] == it] == it) for it in "abc"[:labels]])
+    plain, weighted = np.array(recalls)
+    assert weighted[1:].mean() > plain[1:].mean() + 0.25  # of the rare labels
+    assert weighted.mean() > plain.mean() + 0.1
 
 
 def test_new_texts_are_answered_better(tmp_path: Path) -> None:

@@ -249,33 +249,36 @@ def test_joint_thresholds_raise_micro_and_macro_f1() -> None:
     random = np.random.default_rng(0)
     y = random.random((600, 8)) < np.geomspace(0.4, 0.02, 8)
     scores = 1.5 * y + random.normal(size=y.shape) - np.linspace(0, 4, 8)
+    ones = np.ones(600)
     half = slice(0, 300), slice(300, 600)
-    found = joint_thresholds(scores[half[0]], y[half[0]])
+    found = joint_thresholds(scores[half[0]], y[half[0]], ones[:300])
     assert found.shape == (8,)
-    common = common_threshold(scores[half[0]], y[half[0]])
+    common = common_threshold(scores[half[0]], y[half[0]], ones[:300])
     mine, others = (f1_of(scores[half[1]], y[half[1]], t) for t in (found, common))
     assert mine[0] > others[0]
     assert mine[1] > others[1]
-    assert f1_of(scores, y, thresholds_of(scores, y))[1] > f1_of(scores, y, 0.0)[1]
-    assert np.array_equal(found, joint_thresholds(scores[half[0]], y[half[0]]))
+    assert f1_of(scores, y, thresholds_of(scores, y, ones))[1] > f1_of(scores, y, 0.0)[1]
+    assert np.array_equal(found, joint_thresholds(scores[half[0]], y[half[0]], ones[:300]))
 
 
 def test_one_label_takes_the_threshold_that_maximizes_its_f1() -> None:
     random = np.random.default_rng(1)
     y = random.random((80, 1)) < 0.4
-    scores = y + random.normal(size=y.shape)
+    scores, ones = y + random.normal(size=y.shape), np.ones(80)
     every = [f1_of(scores, y, value)[0] for value in np.sort(scores.ravel())]
-    assert f1_of(scores, y, common_threshold(scores, y))[0] == pytest.approx(max(every))
-    assert f1_of(scores, y, thresholds_of(scores, y))[0] >= max(every) - 0.02  # it is smoothed
+    assert f1_of(scores, y, common_threshold(scores, y, ones))[0] == pytest.approx(max(every))
+    assert (
+        f1_of(scores, y, thresholds_of(scores, y, ones))[0] >= max(every) - 0.02
+    )  # it is smoothed
 
 
 def test_labels_without_documents_take_the_common_threshold() -> None:
     scores = np.array([[2.0, 1.0], [1.0, 0.5], [-1.0, 0.2]])
-    y = np.array([[True, False], [True, False], [False, False]])
-    assert thresholds_of(scores, y)[1] == common_threshold(scores, y)
-    assert common_threshold(scores, np.zeros_like(y)) == 0.0
-    assert thresholds_of(scores, np.zeros_like(y)).tolist() == [0.0, 0.0]
-    assert joint_thresholds(scores[:1], y[:1]).shape == (2,)
+    y, ones = np.array([[True, False], [True, False], [False, False]]), np.ones(3)
+    assert thresholds_of(scores, y, ones)[1] == common_threshold(scores, y, ones)
+    assert common_threshold(scores, np.zeros_like(y), ones) == 0.0
+    assert thresholds_of(scores, np.zeros_like(y), ones).tolist() == [0.0, 0.0]
+    assert joint_thresholds(scores[:1], y[:1], ones[:1]).shape == (2,)
 
 
 def test_training_chooses_thresholds_where_documents_are_held_out(model: Model) -> None:

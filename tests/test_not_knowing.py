@@ -92,7 +92,7 @@ def test_a_rule_finds_the_best_of_all_thresholds(
 def test_the_curve_by_hand() -> None:
     confidence = np.array([1.0, 4.0, 2.0, 3.0])
     right, inside = np.array([False, True, True, False]), np.array([True, True, True, False])
-    curve = RiskCurve.of(confidence, inside, right)
+    curve = RiskCurve.of(confidence, inside, right, np.ones(len(right)))
     assert curve.risk == pytest.approx([0, 0, 1 / 2, 1 / 3, 1 / 2])
     assert curve.coverage == pytest.approx([0, 0.25, 0.5, 0.75, 1])
     assert curve.aurc() == pytest.approx((0 + 1 / 2 + 1 / 3 + 1 / 2) / 4)
@@ -102,7 +102,8 @@ def test_the_curve_by_hand() -> None:
     assert len(table.lines) <= len(COVERAGES)
     assert (table.documents, table.unknown) == (3, 1)
     assert table.curve[-1] == pytest.approx((1.0, 0.5))
-    equal = RiskCurve.of(np.ones(3), np.ones(3, bool), np.array([True, False, True]))
+    right = np.array([True, False, True])
+    equal = RiskCurve.of(np.ones(3), np.ones(3, bool), right, np.ones(3))
     assert equal.ends.tolist() == [0, 3]  # none can be told from the others
 
 

@@ -25,6 +25,7 @@ from textreg.records.design import as_design
 from textreg.records.documents import as_column
 from textreg.structure.joining import Pretokenized
 from textreg.tasks import Multilabel, Regression, Target, Task, classification
+from textreg.tasks.base import Held
 from textreg.training.fit import FinalFit, Learned, path_parameter
 from textreg.training.prepare import Prepared, SplitDocuments
 from textreg.training.running import Work
@@ -289,9 +290,9 @@ class Indicator(Multilabel):
     metrics: ClassVar[tuple[str, ...]] = ("log-loss", *Multilabel.metrics[:-1])
     threshold_rule = ""
 
-    def decide_by_halves(self, scores: Floats, y: Any) -> Bools:
+    def decide_by_halves(self, held: Held) -> Bools:
         """Nothing is chosen on either half."""
-        return self.decide(scores)
+        return self.decide(held.scores)
 
 
 def _gives_probabilities(estimator: LinearClassifier) -> bool:

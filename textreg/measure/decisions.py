@@ -28,7 +28,7 @@ import numpy as np
 from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.measure.metrics import wilson
 from textreg.records import Bools, Floats, Int64s
-from textreg.records.arrays import offsets_of, pieces
+from textreg.records.arrays import pieces
 
 Transform: TypeAlias = Callable[[Floats], Floats]
 
@@ -104,32 +104,40 @@ class ThresholdCurve(NamedTuple):
         One between any two margins that differ, and one beyond each end; ascending.
     margins : ndarray of shape (n,)
         Margins of all documents, ascending.
-    positives : ndarray
-        Margins of the documents that have the label, ascending.
+    sums : ndarray of shape (n + 1, 2)
+        How many documents the highest margins are of, and how many of these have the label; where
+        documents have weights, the sums of them.
     """
 
     thresholds: Floats
     margins: Floats
-    positives: Floats
+    sums: Floats
 
     @classmethod
-    def of(cls, margins: Floats, has_label: Bools) -> ThresholdCurve:
-        """From the margins of documents, and whether each has the label, both (n,)."""
+    def of(cls, margins: Floats, has_label: Bools, counts: Floats) -> ThresholdCurve:
+        """From the margins of documents, whether each has the label, how much it counts: (n,)."""
         low = np.unique(margins)
         thresholds = np.concatenate([[low[0] - 1], _between(low[:-1], low[1:]), [low[-1] + 1]])
-        return cls(thresholds, np.sort(margins), np.sort(margins[has_label]))
+        order = np.argsort(-margins, kind="stable")
+        sums = np.zeros((len(order) + 1, 2))
+        np.cumsum(np.column_stack([counts, counts * has_label])[order], axis=0, out=sums[1:])
+        return cls(thresholds, margins[order[::-1]], sums)
 
-    def counts(self, thresholds: Floats) -> tuple[Int64s, Int64s]:
-        """Documents predicted to have the label, and how many of them have it."""
-        predicted = len(self.margins) - np.searchsorted(self.margins, thresholds, side="right")
-        hits = len(self.positives) - np.searchsorted(self.positives, thresholds, side="right")
-        return predicted, hits
+    @property
+    def positives(self) -> float:
+        """The number of documents that have the label."""
+        return float(self.sums[-1, 1])
+
+    def counts(self, thresholds: Floats) -> Floats:
+        """Documents predicted to have the label, and how many of them have it; (2, thresholds)."""
+        below = np.searchsorted(self.margins, thresholds, side="right")
+        return np.asarray(self.sums[len(self.margins) - below].T)
 
     @property
     def precision(self) -> Floats:
         """Of every threshold; 0 if no document is predicted to have the label."""
         predicted, hits = self.counts(self.thresholds)
-        return np.divide(hits, predicted, out=np.zeros(len(predicted)), where=predicted > 0)
+        return np.asarray(hits / np.where(predicted > 0.0, predicted, 1.0))
 
     def best(self, rule: tuple[str, tuple[float, ...]]) -> float | None:
         """The best threshold by a rule, of equal ones the nearest to 0.
@@ -139,9 +147,9 @@ class ThresholdCurve(NamedTuple):
         predicted, hits = self.counts(self.thresholds)
         name, values = rule
         if name == "f1":
-            score = 2 * hits / np.maximum(predicted + len(self.positives), 1)
+            score = f1_of(hits, predicted, self.positives)
         elif name == "costs":
-            false_positives, false_negatives = predicted - hits, len(self.positives) - hits
+            false_positives, false_negatives = predicted - hits, self.positives - hits
             score = -(values[0] * false_positives + values[1] * false_negatives)
         else:
             # At a given precision, more hits are a higher recall.
@@ -153,9 +161,13 @@ class ThresholdCurve(NamedTuple):
 
     def at(self, value: float) -> Threshold:
         """A threshold with its precision and recall."""
-        predicted, hits = (int(count) for count in self.counts(np.array(value)))
-        recall = hits / max(len(self.positives), 1)
-        return Threshold(value, hits / max(predicted, 1), recall)
+        predicted, hits = self.counts(np.array(value)).tolist()
+        return Threshold(value, hits / (predicted or 1.0), hits / (self.positives or 1.0))
+
+
+def f1_of(hits: Floats, predicted: Floats, positives: float) -> Floats:
+    """The F1 of a label that so many documents have; 0 of none, as a hit takes one."""
+    return np.asarray(2 * hits / np.maximum(predicted + positives, np.finfo(float).tiny))
 
 
 #: Weight of the macro-F1 in the objective, beside 1 for the micro-F1.
@@ -174,31 +186,7 @@ TRIED = 1000
 SUBSAMPLES, SHARE = 10, 2 / 3
 
 
-class _Cuts(NamedTuple):
-    """The thresholds of a label that differ in their predictions, from the highest to the lowest.
-
-    hits: documents with the label above each. predicted: all documents above it. positives: the
-    number of documents with the label.
-    """
-
-    thresholds: Floats
-    hits: Int64s
-    predicted: Int64s
-    positives: int
-
-    @classmethod
-    def of(cls, scores: Floats, has_label: Bools) -> _Cuts:
-        order = np.argsort(-scores, kind="stable")
-        low = scores[order]
-        hits = offsets_of(has_label[order])
-        cuts = np.flatnonzero(low[:-1] > low[1:]) + 1
-        between = _between(low[cuts], low[cuts - 1])
-        predicted = np.concatenate([[0], cuts, [len(low)]])
-        thresholds = np.concatenate([low[:1], between, low[-1:] - 1.0])
-        return cls(thresholds, hits[predicted], predicted, int(hits[-1]))
-
-
-def joint_thresholds(scores: Floats, has_label: Bools) -> Floats:
+def joint_thresholds(scores: Floats, has_label: Bools, counts: Floats) -> Floats:
     """The threshold of every label: it is predicted where its score is above.
 
     Parameters
@@ -207,6 +195,8 @@ def joint_thresholds(scores: Floats, has_label: Bools) -> Floats:
         Scores of one or more documents that no fit has seen.
     has_label : ndarray of bool, shape (n, k)
         Which labels the documents have.
+    counts : ndarray of shape (n,)
+        How much each document counts, 1 on the mean.
 
     Returns
     -------
@@ -218,23 +208,24 @@ def joint_thresholds(scores: Floats, has_label: Bools) -> Floats:
     n = len(scores)
     size = max(1, round(SHARE * n))
     samples = (random.permutation(n)[:size] for _ in range(SUBSAMPLES))
-    by_sample = [thresholds_of(scores[rows], has_label[rows]) for rows in samples]
+    by_sample = [thresholds_of(scores[rows], has_label[rows], counts[rows]) for rows in samples]
     return np.asarray(np.mean(by_sample, axis=0))
 
 
-def thresholds_of(scores: Floats, has_label: Bools) -> Floats:
+def thresholds_of(scores: Floats, has_label: Bools, counts: Floats) -> Floats:
     """The same from all of the documents at once, without subsamples."""
-    frequency = has_label.sum(axis=0)
+    frequency = counts @ has_label
     thresholds = np.zeros(len(frequency))
     if not frequency.all():
-        thresholds[:] = common_threshold(scores, has_label)
+        thresholds[:] = common_threshold(scores, has_label, counts)
     order = [k for k in np.argsort(-frequency, kind="stable").tolist() if frequency[k]]
-    for k, value in _ascend({k: _Cuts.of(scores[:, k], has_label[:, k]) for k in order}).items():
+    curves = {k: ThresholdCurve.of(scores[:, k], has_label[:, k], counts) for k in order}
+    for k, value in _ascend(curves).items():
         thresholds[k] = value
     return thresholds
 
 
-def common_threshold(scores: Floats, has_label: Bools) -> float:
+def common_threshold(scores: Floats, has_label: Bools, counts: Floats) -> float:
     """The one threshold for all labels that maximizes the micro-F1; 0 if no document has any.
 
     It lies below the score of a label that a document has; of many, :data:`TRIED` are tried.
@@ -243,33 +234,37 @@ def common_threshold(scores: Floats, has_label: Bools) -> float:
         return 0.0
     positive = np.sort(scores[has_label])
     least = np.unique(np.linspace(0, len(positive) - 1, min(len(positive), TRIED)).astype(int))
-    tried = positive[least]
-    hits = len(positive) - np.searchsorted(positive, tried)
-    predicted = sum(len(it) - np.searchsorted(np.sort(it), tried) for it in scores.T)
-    best = tried[np.argmax(2 * hits / (predicted + len(positive)))]
-    return float(np.nextafter(best, -np.inf))
+    # Each document is predicted to have a label that scores the threshold, or more.
+    tried = np.nextafter(positive[least], -np.inf)
+    labels = zip(scores.T, has_label.T, strict=True)
+    of_labels = (ThresholdCurve.of(*label, counts).counts(tried) for label in labels)
+    predicted, hits = sum(of_labels, np.zeros((2, len(tried))))
+    return float(tried[np.argmax(f1_of(hits, predicted, float((counts @ has_label).sum())))])
 
 
-def _ascend(labels: dict[int, _Cuts]) -> dict[int, float]:
+def _ascend(labels: dict[int, ThresholdCurve]) -> dict[int, float]:
     """Thresholds by coordinate ascent; at first of the labels so far, then of all of them."""
+    # From the highest on, which is the highest score: a threshold beyond would say too much.
+    thresholds = {k: np.minimum(it.thresholds, it.margins[-1])[::-1] for k, it in labels.items()}
+    # What each counts, 2 hits / counted being the F1 of the label, and its hits.
+    tables = {
+        k: np.add(it.counts(thresholds[k]), [[it.positives], [0.0]]) for k, it in labels.items()
+    }
     chosen: dict[int, int] = {}
-    hits = counted = 0
+    others = np.zeros(2)
     for _ in range(PASSES):
         before = dict(chosen)
-        for k, cuts in labels.items():
-            # 2 hits / counted is the micro-F1 of the other labels.
+        for k, table in tables.items():
             if k in chosen:
-                hits -= int(cuts.hits[chosen[k]])
-                counted -= int(cuts.predicted[chosen[k]]) + cuts.positives
-            counts = cuts.predicted + cuts.positives
-            macro = 2 * cuts.hits / (counts + SMOOTHING) / len({*chosen, k})
-            best = int(np.argmax(2 * (cuts.hits + hits) / (counts + counted) + MACRO * macro))
-            chosen[k] = best
-            hits += int(cuts.hits[best])
-            counted += int(counts[best])
+                others -= table[:, chosen[k]]
+            counted, hits = table
+            macro = 2 * hits / (counted + SMOOTHING) / len({*chosen, k})
+            micro = 2 * (hits + others[1]) / (counted + others[0])
+            chosen[k] = int(np.argmax(micro + MACRO * macro))
+            others += table[:, chosen[k]]
         if chosen == before:
             break
-    return {k: float(labels[k].thresholds[cut]) for k, cut in chosen.items()}
+    return {k: float(thresholds[k][cut]) for k, cut in chosen.items()}
 
 
 def halves(n: int) -> Sequence[tuple[Int64s, Int64s]]:
@@ -426,13 +421,10 @@ class RiskCurve(NamedTuple):
     weights: Floats
 
     @classmethod
-    def of(
-        cls, confidence: Floats, inside: Bools, right: Bools, weights: Floats | None = None
-    ) -> RiskCurve:
-        """From texts in any order; without weights all count the same."""
-        counts = np.ones(len(confidence)) if weights is None else weights
+    def of(cls, confidence: Floats, inside: Bools, right: Bools, weights: Floats) -> RiskCurve:
+        """From texts in any order."""
         order = np.argsort(-confidence, kind="stable")
-        return cls(confidence[order], inside[order], right[order], counts[order])
+        return cls(confidence[order], inside[order], right[order], weights[order])
 
     @property
     def ends(self) -> Floats:
@@ -632,7 +624,11 @@ def check_method(method: str) -> None:
 
 
 def calibrate(
-    method: str, log_odds: Floats, came_true: Bools, log_loss: Callable[[float], float]
+    method: str,
+    log_odds: Floats,
+    came_true: Bools,
+    counts: Floats,
+    log_loss: Callable[[float], float],
 ) -> Calibration:
     """Learn from documents that the model has not seen.
 
@@ -648,6 +644,8 @@ def calibrate(
         What the scores of the documents stand for.
     came_true : ndarray of bool, shape (k, n)
         Whether each document is what the score of a row speaks for.
+    counts : ndarray of shape (n,)
+        How much each document counts, 1 on the mean.
     log_loss : callable
         The log-loss of the documents at a temperature.
     """
@@ -660,7 +658,7 @@ def calibrate(
     least = 1 / (len(log_odds) + 2)
     curves = []
     for x, y in zip(log_odds.T, came_true, strict=True):
-        fitted = IsotonicRegression(y_min=least, y_max=1 - least).fit(x, y)
+        fitted = IsotonicRegression(y_min=least, y_max=1 - least).fit(x, y, counts)
         curves.append((tuple(fitted.X_thresholds_.tolist()), tuple(fitted.y_thresholds_.tolist())))
     return Calibration(method, curves=tuple(curves))
 
@@ -873,7 +871,7 @@ def threshold_lines(curve: ThresholdCurve, now: float) -> tuple[ThresholdLine, .
 def _line(rule: str, value: float | None, curve: ThresholdCurve) -> ThresholdLine:
     if value is None:
         return ThresholdLine(rule, None, 0, 0.0, 0.0, 0.0)
-    predicted, hits = (int(count) for count in curve.counts(np.array(value)))
+    predicted, hits = curve.counts(np.array(value))
     _, precision, recall = curve.at(value)
-    f1 = 2 * hits / max(predicted + len(curve.positives), 1)
-    return ThresholdLine(rule, value, predicted, precision, recall, f1)
+    f1 = float(f1_of(hits, predicted, curve.positives))
+    return ThresholdLine(rule, value, int(predicted), precision, recall, f1)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from textreg.measure.decisions import row_blocks, row_loss, temperature
-from textreg.records import Bools, Floats, Int64s
+from textreg.records import Bools, Floats
 
 # Most steps to a shift: so many halvings of an interval would not change a double.
 STEPS, EXACT = 60, 1e-12
@@ -126,7 +126,7 @@ def shifts_of_rows(scores: Floats, positive: Bools, weights: Floats) -> dict[str
 def joint(
     loss_and_gradient: Callable[[slice, Floats], tuple[float, Floats]],
     scores: Floats,
-    counts: Int64s,
+    counts: Floats,
 ) -> Floats:
     """(k,) shifts of all labels together, with one temperature T.
 
@@ -139,7 +139,7 @@ def joint(
         (m, k) by these.
     scores : ndarray of shape (n, k)
         Left-out scores f.
-    counts : ndarray of int, shape (k,)
+    counts : ndarray of shape (k,)
         The number of documents of every label.
     """
     from scipy.optimize import minimize
@@ -170,7 +170,7 @@ def joint(
 Candidates = Callable[["Bools"], Mapping[str, "Floats"]]
 
 
-def choose_shift(candidates: Candidates, losses: Losses, scores: Floats) -> Shift:
+def choose_shift(candidates: Candidates, losses: Losses, scores: Floats, counts: Floats) -> Shift:
     """The first of the candidates, unless another has a clearly lower log-loss; none for one text.
 
     Each is learned on all but one of :data:`PARTS` parts of the documents, or of two where there
@@ -184,6 +184,8 @@ def choose_shift(candidates: Candidates, losses: Losses, scores: Floats) -> Shif
         The log-losses of scores.
     scores : ndarray of shape (n, k)
         Left-out scores.
+    counts : ndarray of shape (n,)
+        How much each document counts, 1 on the mean.
     """
     n = len(scores)
     if n < 2:  # nothing could be judged by what the others say
@@ -194,18 +196,18 @@ def choose_shift(candidates: Candidates, losses: Losses, scores: Floats) -> Shif
     # Every fifth document, say, is in the same part, as files may be sorted by label.
     for held in (np.arange(n) % parts == k for k in range(parts)):
         for kind, shift in candidates(~held).items():
-            judged[kind][held] = _judged(scores + shift, losses, held)
+            judged[kind][held] = _judged(scores + shift, losses, held, counts)
     chosen = next(iter(whole))
     for kind in whole:
         # The paired difference of the log-losses, and its standard error
-        gain = judged[chosen] - judged[kind]
+        gain = counts * (judged[chosen] - judged[kind])
         if gain.mean() > CLEARLY * gain.std() / np.sqrt(n):
             chosen = kind
     return Shift(chosen, whole[chosen])
 
 
-def _judged(shifted: Floats, losses: Losses, held: Bools) -> Floats:
+def _judged(shifted: Floats, losses: Losses, held: Bools, counts: Floats) -> Floats:
     """The log-losses of some documents, at the temperature that suits the others."""
-    other_scores = shifted[~held]
-    heat = temperature(lambda it: float(losses(other_scores / it, ~held).mean()), ROUGH)
+    others, weights = shifted[~held], counts[~held]
+    heat = temperature(lambda it: float((weights * losses(others / it, ~held)).mean()), ROUGH)
     return losses(shifted[held] / heat, held)

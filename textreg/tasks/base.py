@@ -316,6 +316,18 @@ class Held(NamedTuple):
     y: Targets
     weights: Floats | None = None
 
+    @property
+    def counts(self) -> Floats:
+        """(n,) How much each document counts, 1 on the mean."""
+        if self.weights is None or not self.weights.any():
+            return np.ones(len(self.y))
+        return np.asarray(self.weights / self.weights.mean())
+
+    def of(self, rows: Bools) -> Held:
+        """Some of the documents."""
+        weights = None if self.weights is None else self.weights[rows]
+        return Held(self.scores[rows], self.y[rows], weights)
+
 
 @dataclass(frozen=True)
 class Task(ABC):
@@ -634,7 +646,7 @@ class Task(ABC):
         self.require_probabilities()
         raise NotImplementedError
 
-    def calibrate(self, method: str, scores: Floats, y: Targets) -> Calibration:
+    def calibrate(self, method: str, held: Held) -> Calibration:
         """Learn a calibration from documents that no fit has seen."""
         raise NotImplementedError
 
@@ -666,7 +678,7 @@ class Task(ABC):
             raise UsageError(f"a {self.name} has no labels to choose: leave out threshold.")
 
     def choose_thresholds(
-        self, rules: Mapping[str, str], scores: Floats, y: Targets
+        self, rules: Mapping[str, str], held: Held
     ) -> dict[str, decisions.Threshold]:
         """The threshold of every label that has a rule, from documents that no fit has seen."""
         return {}

@@ -178,29 +178,25 @@ class Classification(Task):
         decided = np.asarray(self.decide(table), np.int64)
         values = measure_labels(codes, decided, len(self.labels), weights)
         if self.probabilistic:
-            known = self.known(codes)
-            table, codes = table[known], codes[known]
-            weights = None if weights is None else weights[known]
+            held = self._only_known(Held(table, codes, weights))
             # It may be that no document counts.
-            counts = len(codes) > 0 and (weights is None or bool(weights.any()))
+            counts = len(held.y) > 0 and (held.weights is None or bool(held.weights.any()))
             for metric in LOG_LOSSES:
-                losses = self._measured_losses(metric, table, codes, weights) if counts else None
-                values[metric] = 0.0 if losses is None else mean(losses, weights)
+                losses = self._measured_losses(metric, held) if counts else None
+                values[metric] = 0.0 if losses is None else mean(losses, held.weights)
         return values
 
     def losses(self, metric: str, scores: Floats, y: Targets) -> Floats | None:
         if metric not in LOG_LOSSES:
             return None
-        scores, y = self._only_known(scores, y)
-        return self._measured_losses(metric, self.as_table(scores), y.astype(np.int64))
+        return self._measured_losses(metric, self._only_known(Held(scores, y)))
 
-    def _measured_losses(
-        self, metric: str, table: Floats, codes: Int64s, weights: Floats | None = None
-    ) -> Floats:
+    def _measured_losses(self, metric: str, held: Held) -> Floats:
         """(n,) losses of documents with known labels, of which one at least counts."""
+        table, codes = self.as_table(held.scores), held.y.astype(np.int64)
         if metric == "calibrated-log-loss" and len(codes):
             table = table / decisions.temperature(
-                lambda it: mean(self._log_losses(table / it, codes), weights)
+                lambda it: mean(self._log_losses(table / it, codes), held.weights)
             )
         return self._log_losses(table, codes)
 
@@ -226,18 +222,19 @@ class Classification(Task):
 
     # -- probabilities --------------------------------------------------------------------------
 
-    def calibrate(self, method: str, scores: Floats, y: Targets) -> Calibration:
+    def calibrate(self, method: str, held: Held) -> Calibration:
         """Learn a calibration; see :func:`textreg.measure.decisions.calibrate`."""
-        scores, y = self._only_known(scores, y)
-        table = self.as_table(scores)
+        held = self._only_known(held)
+        table, codes, counts = self.as_table(held.scores), held.y.astype(np.int64), held.counts
         return decisions.calibrate(
             method,
             self._log_odds(table),
-            self.rows(y) > 0,
+            self.rows(codes) > 0,
+            counts,
             lambda it: (
-                mean(self._log_losses(table / it, y.astype(np.int64)))
+                mean(self._log_losses(table / it, codes), counts)
                 # Laplace's rule: one document more, of any label alike
-                - float(self.log_probabilities(table / it).mean()) / len(table)
+                - float((counts[:, None] * self.log_probabilities(table / it)).mean()) / len(table)
             ),
         )
 
@@ -247,10 +244,13 @@ class Classification(Task):
         counts = self.known(y) & (weights > 0.0).any(axis=1)
         table, codes = self.as_table(scores)[counts], y[counts].astype(int)
         weights = weights[counts]
+        # A document that several fits weigh by other factors counts by their mean.
+        of_documents = Held(table, codes, weights.mean(axis=1)).counts
         return intercept.choose_shift(
             lambda rows: self._shifts(table[rows], codes[rows], weights[rows]),
             lambda at, rows: self._log_losses(at, codes[rows]),
             table,
+            of_documents,
         )
 
     def _shifts(self, table: Floats, codes: Int64s, weights: Floats) -> dict[str, Floats]:
@@ -260,19 +260,19 @@ class Classification(Task):
     def reliability(
         self, scores: Floats, y: Targets, calibration: Calibration | None = None
     ) -> Reliability | None:
-        scores, y = self._only_known(scores, y)
-        if not self.probabilistic or not len(y):
+        held = self._only_known(Held(scores, y))
+        if not self.probabilistic or not len(held.y):
             return None
-        return self._reliability(self.probabilities(scores, calibration), y)
+        return self._reliability(self.probabilities(held.scores, calibration), held.y)
 
     @abstractmethod
     def _reliability(self, proba: Floats, y: Targets) -> Reliability:
         """Probabilities (n, labels) of documents whose labels the model has."""
 
-    def _only_known(self, scores: Floats, y: Targets) -> tuple[Floats, Targets]:
+    def _only_known(self, held: Held) -> Held:
         """The documents whose labels the model has."""
-        known = self.known(y)
-        return (scores, y) if known.all() else (scores[known], y[known])
+        known = self.known(held.y)
+        return held if known.all() else held.of(known)
 
     def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
         return intercept.sigmoid(self.label_scores(self._calibrated(scores, calibration)))
@@ -328,7 +328,7 @@ class Classification(Task):
             self.confidence(scores, thresholds),
             ~self.outside(y),
             self._best(scores, thresholds) == y,
-            held.weights,
+            held.counts,
         )
 
     def choose_unknown(
@@ -351,9 +351,7 @@ class Classification(Task):
                     f"{alternatives(label, self.labels)}"
                 )
 
-    def choose_thresholds(
-        self, rules: Mapping[str, str], scores: Floats, y: Targets
-    ) -> dict[str, Threshold]:
+    def choose_thresholds(self, rules: Mapping[str, str], held: Held) -> dict[str, Threshold]:
         """Each threshold is chosen given those before it.
 
         Raises DataError if no threshold gives the precision that was asked for.
@@ -361,7 +359,7 @@ class Classification(Task):
         chosen: dict[str, Threshold] = {}
         for label, rule in rules.items():
             so_far = {name: threshold.value for name, threshold in chosen.items()}
-            curve = self._curves(scores, y, so_far)(self.labels.index(label))
+            curve = self._curves(held, so_far)(self.labels.index(label))
             chosen[label] = decisions.choose_threshold(rule, curve, label)
         return chosen
 
@@ -371,19 +369,17 @@ class Classification(Task):
         """See :func:`textreg.measure.decisions.threshold_lines`; others keep theirs."""
         if not self.known(y).any():
             return {}
-        curve = self._curves(scores, y, thresholds)
+        curve = self._curves(Held(scores, y), thresholds)
         return {
             label: decisions.threshold_lines(curve(c), self._in_use(label, thresholds))
             for c, label in enumerate(self.labels)
         }
 
-    def _curves(
-        self, scores: Floats, y: Targets, thresholds: ByLabel
-    ) -> Callable[[int], ThresholdCurve]:
+    def _curves(self, held: Held, thresholds: ByLabel) -> Callable[[int], ThresholdCurve]:
         """Gives every threshold that a label ``c`` could have, the others having theirs."""
-        scores, y = self._only_known(scores, y)
-        margins = self._margins(self.as_table(scores), thresholds)
-        return lambda c: ThresholdCurve.of(margins[:, c], self.documents_of(y, c))
+        held = self._only_known(held)
+        margins, counts = self._margins(self.as_table(held.scores), thresholds), held.counts
+        return lambda c: ThresholdCurve.of(margins[:, c], self.documents_of(held.y, c), counts)
 
     @abstractmethod
     def _margins(self, table: Floats, thresholds: ByLabel) -> Floats:
@@ -514,8 +510,9 @@ class Multiclass(Classification):
         ranked = np.sort(scores - self._offsets(thresholds), axis=1)
         return np.asarray(ranked[:, -1] - ranked[:, -2])
 
-    def _joint_shift(self, table: Floats, codes: Int64s) -> Floats:
+    def _joint_shift(self, table: Floats, codes: Int64s, weights: Floats) -> Floats:
         """The shifts of all labels together."""
+        counts = Held(table, codes, weights[:, 0]).counts
 
         def loss_and_gradient(rows: slice, at: Floats) -> tuple[float, Floats]:
             # -log p_y of the softmax p of logits g(f): its gradient is (p - t) g'(f)
@@ -523,11 +520,11 @@ class Multiclass(Classification):
             ratios, total, m = self._sums(at)
             gradient = ratios / total[:, None]
             gradient[true_labels] -= 1.0
-            gradient *= self._logit_slopes(ratios, m)
-            return float(self._losses(at[true_labels], total, m).sum()), gradient
+            gradient *= self._logit_slopes(ratios, m) * counts[rows, None]
+            return float(counts[rows] @ self._losses(at[true_labels], total, m)), gradient
 
-        counts = np.bincount(codes, minlength=table.shape[1])
-        return intercept.joint(loss_and_gradient, table, counts)
+        of_labels = self.rows(codes) > 0
+        return intercept.joint(loss_and_gradient, table, of_labels @ counts)
 
     def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
         ratios, total, _ = self._sums(self._calibrated(scores, calibration))
@@ -599,7 +596,7 @@ class OneVsRest(Multiclass):
     def _shifts(self, table: Floats, codes: Int64s, weights: Floats) -> dict[str, Floats]:
         # Half of the shift, or none, chosen by the same rule lost .3 points on 8 corpora.
         balance = super()._shifts(table, codes, weights)["balanced"]
-        return {"balanced": balance, "joint": self._joint_shift(table, codes)}
+        return {"balanced": balance, "joint": self._joint_shift(table, codes, weights)}
 
 
 @dataclass(frozen=True)
@@ -613,7 +610,7 @@ class Softmax(Multiclass):
     joint = True
 
     def _shifts(self, table: Floats, codes: Int64s, weights: Floats) -> dict[str, Floats]:
-        return {"joint": self._joint_shift(table, codes), "none": np.zeros(table.shape[1])}
+        return {"joint": self._joint_shift(table, codes, weights), "none": np.zeros(table.shape[1])}
 
     def _sums(self, table: Floats) -> tuple[Floats, Floats, Floats]:
         m = table.max(axis=1)

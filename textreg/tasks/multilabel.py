@@ -19,7 +19,7 @@ from textreg.measure.metrics import mean
 from textreg.records import Bools, Corpus, Floats, Int64s
 from textreg.records.text import with_labels
 from textreg.tasks import base
-from textreg.tasks.base import ByLabel, ClassWeight, Metrics, Options, Targets, Task
+from textreg.tasks.base import ByLabel, ClassWeight, Held, Metrics, Options, Targets, Task
 from textreg.tasks.classification import Classification, Multiclass
 
 
@@ -197,7 +197,7 @@ class Multilabel(Multiclass):
 
     def measure(self, scores: Floats, y: Targets, weights: Floats | None = None) -> Metrics:
         """F1 with thresholds chosen on the other half of the documents, and the log-loss."""
-        table, decided = self.as_table(scores), self.decide_by_halves(scores, y)
+        table, decided = self.as_table(scores), self.decide_by_halves(Held(scores, y, weights))
         micro, macro = f1_scores(y.astype(bool), decided, weights)
         values = {"micro-macro-f1": (micro + macro) / 2, "micro-f1": micro, "macro-f1": macro}
         if self.probabilistic:
@@ -207,11 +207,12 @@ class Multilabel(Multiclass):
     def losses(self, metric: str, scores: Floats, y: Targets) -> Floats | None:
         return self._log_losses(self.as_table(scores), y) if metric == "log-loss" else None
 
-    def decide_by_halves(self, scores: Floats, y: Targets) -> Bools:
+    def decide_by_halves(self, held: Held) -> Bools:
         """The labels of documents by thresholds that the other half of them chooses."""
-        table, decided = self.as_table(scores), np.zeros(y.shape, dtype=bool)
-        for choosing, rows in decisions.halves(len(y)):
-            values = decisions.thresholds_of(table[choosing], y[choosing].astype(bool))
+        table, true, counts = self.as_table(held.scores), held.y.astype(bool), held.counts
+        decided = np.zeros(true.shape, dtype=bool)
+        for choosing, rows in decisions.halves(len(true)):
+            values = decisions.thresholds_of(table[choosing], true[choosing], counts[choosing])
             thresholds = dict(zip(self.labels, values.tolist(), strict=True))
             decided[rows] = self.decide(table[rows], thresholds)
         return decided
@@ -247,10 +248,10 @@ class Multilabel(Multiclass):
         """(n,) minus the log-probability of what is true of each label, mean over the labels."""
         return np.asarray(-log_sigmoid(np.where(codes, table, -table)).mean(axis=1))
 
-    def calibrate(self, method: str, scores: Floats, y: Targets) -> Calibration:
-        table, true = self.as_table(scores), y.astype(bool)
-        log_loss = decisions.row_loss(table, true, np.ones_like(table))
-        return decisions.calibrate(method, table, true.T, log_loss)
+    def calibrate(self, method: str, held: Held) -> Calibration:
+        table, true, counts = self.as_table(held.scores), held.y.astype(bool), held.counts
+        log_loss = decisions.row_loss(table, true, np.outer(counts, np.ones(table.shape[1])))
+        return decisions.calibrate(method, table, true.T, counts, log_loss)
 
     def reliability(
         self, scores: Floats, y: Targets, calibration: Calibration | None = None
@@ -263,15 +264,14 @@ class Multilabel(Multiclass):
 
     # -- thresholds -----------------------------------------------------------------------------
 
-    def choose_thresholds(
-        self, rules: Mapping[str, str], scores: Floats, y: Targets
-    ) -> dict[str, Threshold]:
+    def choose_thresholds(self, rules: Mapping[str, str], held: Held) -> dict[str, Threshold]:
         """Of labels without a rule those of all labels together: see :mod:`joint_thresholds`.
 
         Raises DataError if no threshold gives the precision that was asked for.
         """
-        values = decisions.joint_thresholds(self.as_table(scores), y.astype(bool)).tolist()
-        chosen, curves = {}, self._curves(scores, y, {})
+        scores, true = self.as_table(held.scores), held.y.astype(bool)
+        values = decisions.joint_thresholds(scores, true, held.counts).tolist()
+        chosen, curves = {}, self._curves(held, {})
         for c, (label, value) in enumerate(zip(self.labels, values, strict=True)):
             curve, rule = curves(c), rules.get(label)
             chosen[label] = (

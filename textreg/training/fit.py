@@ -292,12 +292,11 @@ def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them
     if shift is not None:
         outside_scores = outside_scores + shift.values
     if held.weights is not None and held.weights.any():  # without a weight none counts, as in fits
-        counts = held.weights > 0.0
-        held = Held(held.scores[counts], held.y[counts], held.weights[counts])
+        held = held.of(held.weights > 0.0)
     calibration = None
     if task.probabilistic and settings.calibrate != "none":
-        calibration = task.calibrate(settings.calibrate or "temperature", held.scores, held.y)
-    thresholds = task.choose_thresholds(settings.threshold or {}, held.scores, held.y)
+        calibration = task.calibrate(settings.calibrate or "temperature", held)
+    thresholds = task.choose_thresholds(settings.threshold or {}, held)
     unknown = None
     if settings.unknown is not None:
         n, k = len(outside_scores), len(splits)

@@ -20,6 +20,7 @@ from textreg.records import Bools, Corpus, Floats, Int64s, MultiSolution
 from textreg.records.text import find_names
 from textreg.structure.shuffling import shadow_of
 from textreg.tasks import Multilabel, Task
+from textreg.tasks.base import Held
 from textreg.terminal import counted
 from textreg.training.fit import fit_rows
 from textreg.training.prepare import SEARCH_TOL, Prepared, prepare, read_training
@@ -285,7 +286,7 @@ def answers_of(task: Task, y_true: Targets, *scores: Floats) -> list[Targets]:
     if not task.discrete:
         return [table[:, 0] for table in scores]
     if isinstance(task, Multilabel):
-        return [task.decide_by_halves(table, y_true.astype(bool)) for table in scores]
+        return [task.decide_by_halves(Held(table, y_true)) for table in scores]
     return [task.decide(table) for table in scores]
 
 

@@ -14,10 +14,10 @@ from textreg.explain import gives_offsets
 from textreg.measure import metrics
 from textreg.measure.decisions import Selective, halves
 from textreg.measure.evaluation import Evaluation
-from textreg.measure.metrics import wilson
 from textreg.records import Bools, Corpus, Floats, Int64s
 from textreg.records.documents import FieldedText, check_texts
 from textreg.tasks import Classification, Task
+from textreg.tasks.base import Held
 from textreg.terminal import counted
 from textreg_report import page, significance
 from textreg_report.page import Estimate, Section, Suggestion, Versus
@@ -53,7 +53,7 @@ def share(value: float, digits: int = 0) -> str:
 
 def share_of(count: int, total: int) -> str:
     """A share of documents with its 95 % interval (Wilson 1927)."""
-    ends = " to ".join(page.fixed(100 * end, 0) for end in wilson(count, total))
+    ends = " to ".join(page.fixed(100 * end, 0) for end in metrics.wilson(count, total))
     return f"{share(count / total)} of {total:,} ({ends})"
 
 
@@ -294,7 +294,7 @@ def least_sure(sure: Floats, right: Bools) -> Iterator[str]:
         f"{share_of(of_least, count)} right there, and {share_of(of_others, others)} elsewhere"
     )
     # Two 95 % intervals apart: a stricter test than one of the difference, so few false claims.
-    if wilson(of_least, count)[1] < wilson(of_others, others)[0]:
+    if metrics.wilson(of_least, count)[1] < metrics.wilson(of_others, others)[0]:
         wrong, there = int(np.count_nonzero(~right)), count - of_least
         knows = "knows when it is unsure" if 2 * there >= wrong else "errs more where it is unsure"
         yield (
@@ -320,7 +320,7 @@ def of_labels(sure: Floats, y_pred: Int64s, names: Sequence[str]) -> Iterator[st
 def of_probabilities(own: Floats, right: Bools) -> str:
     """Whether probabilities of answers agree, on average, with the share of right ones."""
     mean, observed = float(own.mean()), int(right.sum())
-    low, high = wilson(observed, len(right))
+    low, high = metrics.wilson(observed, len(right))
     # Calibrated on average if the mean probability is in the interval of the share observed.
     bias = "too high" if mean > high else "too low" if mean < low else ""
     return (
@@ -463,9 +463,8 @@ def other_thresholds(predictions: Predictions) -> Iterator[Suggestion]:
     after = before.copy()
     # Chosen on one half and measured on the other, in turn: no document judges its own threshold.
     for choosing, rows in halves(n):
-        rules = task.choose_thresholds(
-            dict.fromkeys(chosen, "f1"), predictions.scores[choosing], predictions.y_true[choosing]
-        )
+        held = Held(predictions.scores[choosing], predictions.y_true[choosing])
+        rules = task.choose_thresholds(dict.fromkeys(chosen, "f1"), held)
         thresholds = {**{label: it.value for label, it in rules.items()}, **unknown}
         after[rows] = task.decide(predictions.scores[rows], thresholds)
     answers = significance.Answers(y_true, after, before)
@@ -499,7 +498,7 @@ def calibrated(predictions: Predictions) -> Iterator[Suggestion]:
     now, then = task.log_probabilities(scores, model.calibration)[true_cells], np.empty(n)
     # As above: the gain in log-likelihood is of documents that the temperature has not seen.
     for choosing, rows in halves(n):
-        calibration = task.calibrate("temperature", scores[choosing], y[choosing])
+        calibration = task.calibrate("temperature", Held(scores[choosing], y[choosing]))
         then[rows] = task.log_probabilities(scores, calibration)[true_cells][rows]
     gain = page.mean_of("gain", then - now)
     if gain.low is not None and gain.low > 0:
