@@ -66,6 +66,28 @@ def test_the_words_and_their_stars_are_found(reg: str, tmp_path: Path) -> None:
         loaded.predict_proba(more)
 
 
+IN_MEMORY = ["auto", "ridge", "elastic", "sentence", "network", "laplacian"]
+
+
+@pytest.mark.parametrize(
+    ("reg", "memory"), [*((reg, None) for reg in IN_MEMORY), ("auto", "1GB"), ("ridge", "1GB")]
+)
+def test_the_unit_of_numbers_does_not_matter(reg: str, memory: str | None) -> None:
+    """Strengths of l2 are found for prices in cents as for stars, and for shares below 1."""
+    texts, labels = reviews(120)
+    more, _ = reviews(40, seed=1)
+    answers, measured = [], []
+    for unit in (1.0, 1e-4, 1e6):
+        numbers = [repr(unit * float(label)) for label in labels]
+        options = {"reg": reg, "task": "regression", "tokenizer": "words", "memory": memory}
+        model = textreg.train(texts, numbers, **options)
+        answers.append(np.array(model.predict(more)) / unit)
+        measured.append(model.summary.dev.metrics["r2"])
+    for answer, r2 in zip(answers[1:], measured[1:], strict=True):
+        np.testing.assert_allclose(answer, answers[0], atol=0.01)
+        assert r2 == pytest.approx(measured[0], rel=1e-3)
+
+
 def test_the_command_line(tmp_path: Path, cli: Cli) -> None:
     train = write(tmp_path / "train.jsonl", *reviews(200))
     test = write(tmp_path / "test.jsonl", *reviews(60, seed=2))

@@ -436,9 +436,11 @@ class Regularizer(Plugin):
         -------
         float
             The smallest value of ``parameter`` at which every weight is zero. The default is that
-            of an l1 penalty: the largest absolute gradient of the loss at zero weights.
+            of an l1 penalty: the largest absolute gradient of the loss at zero weights. For ``l2``
+            it is divided by :meth:`~textreg.records.Problem.spread`: weights grow with the unit of
+            numbers, and their squares as the squared loss does.
         """
-        return problem.largest_gradient_at_zero()
+        return problem.largest_gradient_at_zero() / (problem.spread() if parameter == "l2" else 1.0)
 
     def candidates(self, problem: Problem) -> list[Regularizer]:
         """The search grid: this regularizer with values for every parameter that is ``AUTO``.

@@ -117,16 +117,14 @@ class Group(Regularizer):
         groups = problem.groups
         if parameter != "group" or groups is None:
             return super().scale(problem, parameter)
+        sizes = problem.gradient_sizes_at_zero()
         if isinstance(groups, BlockGroups):
-            strength = scale_in_blocks(groups, problem.gradient_sizes_at_zero())
-            return strength or super().scale(problem, parameter)
-        if not len(groups.indices):
-            return super().scale(problem, parameter)
+            return scale_in_blocks(groups, sizes) or super().scale(problem, parameter)
         member_of = row_of(groups.indptr)
         total = np.bincount(groups.indices, groups.weights[member_of], groups.n_features)
-        shares = problem.gradient_sizes_at_zero() / np.where(total > 0, total, np.inf)
+        shares = sizes / np.where(total > 0, total, np.inf)
         squares = np.bincount(member_of, shares[groups.indices] ** 2, len(groups))
-        return float(np.sqrt(squares.max()))
+        return float(np.sqrt(squares.max(initial=0.0))) or super().scale(problem, parameter)
 
     def candidates(self, problem: Problem) -> list[Regularizer]:
         """As of the base, or the papers' grid."""
@@ -310,8 +308,8 @@ class Sentence(Group):
     l2: float = param(min=0, search=LogGrid(4e-3, 4e-3, 1), help="l2 penalty strength")
 
     def scale(self, problem: Problem, parameter: str) -> float:
-        """The smallest l1 strength that leaves no weight, for all three: the search grid's unit."""
-        return problem.largest_gradient_at_zero()
+        """The smallest l1 strength that leaves no weight, also for the groups."""
+        return Regularizer.scale(self, problem, parameter)
 
 
 @hookimpl

@@ -35,6 +35,10 @@ class Linked(Regularizer):
     def links(self, graph: Graph) -> Links:
         """The quadratic form of the graph, made once for all problems that share it."""
 
+    def scale(self, problem: Problem, parameter: str) -> float:
+        """As of l2, since both strengths are of squares."""
+        return super().scale(problem, "l2")
+
     def penalty(self, problem: Problem) -> Quadratic:
         """The penalty for ``problem``; UsageError if it has no graph."""
         check_decided(self.name, alpha=self.alpha, beta=self.beta)

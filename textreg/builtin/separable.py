@@ -153,7 +153,7 @@ class WeightedRegularizer(SeparableRegularizer):
         sizes, weighted = problem.gradient_sizes_at_zero(), factors > 0.0
         if parameter == "l1":
             return float((sizes[weighted] / factors[weighted]).max())
-        return float(sizes.max() / factors.mean())
+        return float(sizes.max() / factors.mean() / problem.spread())
 
     def penalty(self, problem: Problem) -> Separable:
         """The penalty for the features of ``problem``; UsageError if a strength is not chosen."""

@@ -1154,5 +1154,4 @@ class Workers(ABC):
         -------
         ndarray, shape (documents, labels)
         """
-        scores: Floats = model.decision_function(texts)
-        return scores
+        return np.asarray(model.decision_function(texts))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import isfinite, isinf, isnan
+from math import isfinite, isinf, isnan, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -505,9 +505,8 @@ class Problem:
 
     def slopes_at_zero(self) -> Floats:
         """(n,) Derivatives of the loss in the scores, at w = 0 and the best intercept."""
-        n = len(self.y)
-        r, h = np.empty(n), np.empty(n)
-        z = np.full(n, self.intercept_at_zero())
+        z = np.full(len(self.y), self.intercept_at_zero())
+        r, h = np.empty_like(z), np.empty_like(z)
         self.loss.derivatives(z, self.y, self.sample_weight, r, h)
         return r
 
@@ -525,12 +524,17 @@ class Problem:
         squares = np.zeros(self.design.shape[1])
         for k, share in enumerate(shares):
             squares += self.design.transposed_product(c * (share - (codes == k))) ** 2
-        sizes: Floats = np.sqrt(squares)
-        return sizes
+        return np.asarray(np.sqrt(squares))
 
     def largest_gradient_at_zero(self) -> float:
         """max_j |d loss / d w_j| there: the smallest l1 strength that leaves no weight."""
         return float(np.abs(self.gradient_at_zero()).max(initial=0.0))
+
+    def spread(self) -> float:
+        """The root mean square of what the best intercept leaves of numbers; 1 for labels."""
+        off, c = self.y - self.intercept_at_zero(), self.sample_weight
+        squares = 0.0 if (np.abs(self.y) == 1.0).all() else float(c @ off**2)
+        return sqrt(squares / c.sum()) if squares > 0.0 else 1.0
 
     def over(self, X: Any, start: tuple[Any, float] | None, **changes: Any) -> Problem:
         """The same over other columns, without what belongs to those of this problem.
@@ -564,9 +568,8 @@ class Problem:
         z = self.design.product(w) + b
         above = self.loss.unsmoothed_value(z, self.y, self.sample_weight)
         above -= self.loss.value(z, self.y, self.sample_weight)
-        unsmoothed = objective + above
-        distance = above + gap * objective
-        return Unsmoothed(unsmoothed, distance / unsmoothed if unsmoothed > 0.0 else 0.0)
+        whole = objective + above
+        return Unsmoothed(whole, (above + gap * objective) / whole if whole > 0.0 else 0.0)
 
     def replace(self, **changes: Any) -> Problem:
         """A copy with some fields changed; it shares the Design unless X is changed.
