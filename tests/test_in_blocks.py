@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
@@ -30,7 +31,7 @@ from textreg.model.model import Model
 from textreg.plugins import registry
 from textreg.plugins.registry import Added
 from textreg.records import Corpus
-from textreg.training import blocks, search
+from textreg.training import blocks, fit, search
 from textreg.training.prepare import read_training
 from textreg.training.settings import TrainingSettings, parse_bytes
 from textreg.training.train import train_corpus
@@ -235,6 +236,52 @@ def test_every_label_is_in_the_part() -> None:
     labels = ["rare" if row in (3, 150, 290) else label for row, label in enumerate(labels)]
     model = train(texts, labels, memory="1GB", **FEW)
     assert set(model.labels) == {"bad", "good", "rare"}
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_few_documents_are_left_out_in_turn_as_in_memory(
+    several: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Shifts, temperatures and thresholds come from five parts of up to 5,000 documents."""
+    monkeypatch.setattr(blocks, "PART", 30_000)
+    texts, names = documents(300)
+    labels: list[Any] = names
+    if several:
+        labels = [[name, "long"][: 1 + (row % 3 == 0)] for row, name in enumerate(names)]
+    options: dict[str, Any] = {**FEW, "holdout": 0.1, "tokenizer": "words"}
+    whole, part = train(texts, labels, **options), train(texts, labels, memory="1GB", **options)
+    assert whole.summary is not None
+    assert part.summary is not None
+    assert whole.summary.shift is not None
+    assert part.summary.shift is not None
+    assert part.summary.shift.kind == whole.summary.shift.kind
+    shifts = part.summary.shift.values, whole.summary.shift.values
+    np.testing.assert_allclose(*shifts, rtol=1e-2, atol=1e-3)
+    assert whole.calibration is not None
+    assert part.calibration is not None
+    assert part.calibration.temperature == pytest.approx(whole.calibration.temperature, rel=1e-2)
+    assert part.thresholds == pytest.approx(whole.thresholds, rel=1e-2)
+
+
+def test_a_budget_that_ends_in_these_fits_leaves_those_of_the_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(blocks, "PART", 30_000)
+    texts, labels = documents(300)
+    options: dict[str, Any] = {**FEW, "holdout": 0.1, "tokenizer": "words", "memory": "1GB"}
+    learn, seen = fit.learn_from_held, list[int]()
+
+    def late(*given: Any, **more: Any) -> Any:
+        seen.append(len(given[-1]))
+        if len(given[-1]) > 1:
+            given = (*given[:3], replace(given[3], deadline=0.0), *given[4:])
+        return learn(*given, **more)
+
+    monkeypatch.setattr(fit, "learn_from_held", late)
+    model = train(texts, labels, **options)
+    assert seen == [5, 1]
+    assert model.calibration is not None
+    assert 0.05 < model.calibration.temperature < 5.0
 
 
 def test_a_strength_of_groups_that_is_searched() -> None:

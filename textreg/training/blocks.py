@@ -22,14 +22,14 @@ from textreg.blocks.features import BlockFeatures
 from textreg.blocks.scratch import Budget, Scratch
 from textreg.errors import DataWarning, UsageError
 from textreg.features.vectorize import MatrixRows
-from textreg.kinds import Workers
+from textreg.kinds import Regularizer, Workers
 from textreg.records import Corpus, Documents
 from textreg.records.design import BlockDesign, BlockGroups
 from textreg.records.documents import TextsElsewhere
 from textreg.records.store import ArrayStore, release_memory
 from textreg.structure.joining import parts_of
 from textreg.tasks import Target
-from textreg.training import fit, trials
+from textreg.training import fit, prepare, trials
 from textreg.training.fit import Learned
 from textreg.training.prepare import Prepared, Training, own_weights, split_corpus
 from textreg.training.running import Clock, Work
@@ -96,11 +96,9 @@ def part_context(training: Training, settings: TrainingSettings) -> SearchContex
     most = min(PART, int(CHARACTERS / max(mean_length(training), 1.0)))
     # Some of every label: a label without documents could not be searched.
     rows = drawn(training.target, np.arange(len(corpus)), most, settings.seed)
-    part = corpus.select(rows)
-    target = Target(task, y[rows])
-    splits = splits_of(part, target, settings)
-    training = training._replace(corpus=part, target=target, outside=None)
-    return SearchContext(split_corpus(training, splits), settings)
+    part = training._replace(corpus=corpus.select(rows), target=Target(task, y[rows]), outside=None)
+    splits = splits_of(part.corpus, part.target, settings)
+    return SearchContext(split_corpus(part, splits), settings)
 
 
 def mean_length(training: Training) -> float:
@@ -130,6 +128,23 @@ def search_part(context: SearchContext, work: Work) -> tuple[SearchResult, dict[
     hardest, reg = context.prepared_for(best).folds[0].hardest(), context.settings.reg
     names = best.regularizer.params().keys() & reg.undecided()
     return replace(result, best=best), trials.scales_of(reg, names, hardest)
+
+
+def learn_from_part(
+    context: SearchContext, result: SearchResult, regularizer: Regularizer, work: Work
+) -> fit.FromHeld:
+    """What is learned from documents of the search that are left out: see ``left_out_splits``.
+
+    By the fits of the search where these are the same, or where others were stopped.
+    """
+    part, held = context.prepared_for(result.best), context.held(result.best)
+    given, learned = (context, part, regularizer, work), None
+    splits, every = prepare.left_out_splits(part, context.documents), np.arange(len(part.y))
+    if len(splits) != len(part.splits):
+        folds = [part.without(part.whole, every, split) for split in splits]
+        learned = fit.learn_from_held(*given, folds, splits)
+    learned = learned or fit.learn_from_held(*given, part.folds, part.splits, held=held)
+    return learned or fit.FromHeld()
 
 
 # Share of the allowed memory that arrays of blocks may fill before they go to disk.
@@ -199,18 +214,15 @@ def learn_in_blocks(
         fit.log_begun(context, len(training.corpus))
         result, scales = search_part(context, replace(work, workers=workers))
         fit.report_search(context, result, clock.stop("search"))
-        part = context.prepared_for(result.best)
         regularizer = result.best.regularizer if result.best else settings.reg
         learned = fit.FromHeld()
-        if part.splits and part.task.learns_from_held_out(settings):
-            of_held = fit.learn_from_held(context, part, regularizer, work, part.folds, part.splits)
-            learned = of_held or learned
-        del part
+        if context.documents.splits and training.target.task.learns_from_held_out(settings):
+            learned = learn_from_part(context, result, regularizer, work)
         context.release()
         release_memory()
         if not workers.elsewhere:
-            needed = int(SPACE * len(training.corpus) * mean_length(training))
-            scratch.require(needed - store.most)
+            characters = len(training.corpus) * mean_length(training)
+            scratch.require(int(SPACE * characters) - store.most)
         encoder, design = make_blocks(training.corpus, settings, workers, store, work)
         release_memory()
         fit.LOG.info("%d features in %.2f s", design.shape[1], clock.stop("features"))
@@ -245,8 +257,7 @@ def workers_for(
         return nullcontext(texts.workers)
     tuning = settings.tuning
     parts = settings.reg, settings.loss, settings.any_tokenizer, settings.groups
-    memory = settings.bytes
-    return open_workers(tuning.backend, tuning.address, parts, memory=memory, store=store)
+    return open_workers(tuning.backend, tuning.address, parts, memory=settings.bytes, store=store)
 
 
 def store_in(scratch: Scratch, settings: TrainingSettings) -> Budget:

@@ -274,8 +274,9 @@ def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them
     """What is learned from held-out documents: shift, calibration, thresholds, in this order.
 
     regularizer: that of the final fit. folds, splits: fits of ``data``, and what each leaves out.
-    near: a solution for all to start from; None where Ctrl-C ends these fits, which are then too
-    near to it. held: their scores, where they are known.
+    near: a solution for all to start from. held: their scores, where they are known. None where
+    Ctrl-C or the budget ends fits that are then too near to that solution, or of other splits than
+    those of the search, whose scores may be known.
     """
     task, settings, outside = data.task, context.settings, context.documents.outside
     X = data.rows.matrix(np.arange(0)) if outside is None else data.transform(outside.texts)
@@ -286,7 +287,7 @@ def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them
         if near is not None and isinstance(near.w, np.ndarray):
             starts = list(zip(near.w, near.b.tolist(), strict=True))
         held, outside_scores, stopped = held_out(regularizer, folds, work, X, starts)
-    if stopped and near is not None:
+    if stopped and (near is not None or len(splits) != len(data.splits)):
         return None
     held, shift = _shifted(data, held, splits)
     if shift is not None:

@@ -691,16 +691,13 @@ def _final_fit_seconds(
 ) -> Callable[[float], float]:
     """An estimate of how long the final fit takes, from the seconds of the slowest fit so far."""
     prepared, settings = context.prepared(values), context.settings
-    growth = 1.0
-    if settings.refit:
-        fewest = min(len(split.train) for split in context.documents.splits)
-        growth = prepared.rows.shape[0] / fewest
+    fewest = min(len(split.train) for split in context.documents.splits)
+    growth = prepared.rows.shape[0] / fewest if settings.refit else 1.0
     # The final fit: all weight vectors once, on all documents, to a tighter tolerance.
     rounds = TIGHTER * growth * work.rounds(len(prepared.folds[0].rows))
     if context.documents.target.task.learns_from_held_out(settings):
         splits = prepare.left_out_splits(prepared, context.documents)
-        again = len(splits) != len(prepared.splits)
-        if again or context.documents.outside is not None:
+        if len(splits) != len(prepared.splits) or context.documents.outside is not None:
             rounds += len(splits) * work.rounds(len(prepared.folds[0].rows))
     fixed = growth * prepared.timed_folds[1]  # without the documents, which may go before
     return lambda slowest: fixed + rounds * slowest

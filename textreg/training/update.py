@@ -194,12 +194,9 @@ def _described(summary: records.TrainingSummary, task: Task, y: Targets) -> dict
         return {key: old.get(key, 0) + new.get(key, 0) for key in {**old, **new}}
     # Mean and variance of the union: E[y], and E[y^2] - E[y]^2.
     sizes = np.array([summary.documents, len(y)]) / (summary.documents + len(y))
-    means = np.array([labels["mean"] for labels in (old, new)])
-    squares = np.array(
-        [labels["standard_deviation"] ** 2 + labels["mean"] ** 2 for labels in (old, new)]
-    )
+    means, deviations = np.array([[it["mean"], it["standard_deviation"]] for it in (old, new)]).T
     mean = float(sizes @ means)
-    deviation = float(np.sqrt(max(sizes @ squares - mean**2, 0.0)))
+    deviation = float(np.sqrt(max(sizes @ (deviations**2 + means**2) - mean**2, 0.0)))
     return {"mean": mean, "standard_deviation": deviation}
 
 
@@ -321,8 +318,7 @@ class Widened(NamedTuple):
         """(p,) about the mean square of each feature in all documents, but for a factor."""
         n, p = self.X.shape
         counts = self.before + np.bincount(self.X.indices, minlength=p)
-        squares: NDArray[np.float32] = (counts * self.mean_squares(np.ones(n))).astype(np.float32)
-        return squares
+        return np.asarray(counts * self.mean_squares(np.ones(n)), dtype=np.float32)
 
 
 def widen(model_encoder: AnyEncoder, texts: Documents, old: int) -> Widened:
