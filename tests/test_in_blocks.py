@@ -238,6 +238,16 @@ def test_every_label_is_in_the_part() -> None:
     assert set(model.labels) == {"bad", "good", "rare"}
 
 
+def test_documents_without_a_weight_do_not_fill_the_part() -> None:
+    texts, labels = documents(400)
+    sample_weight = np.zeros(400)
+    sample_weight[[*range(10), *range(390, 400)]] = 1.0
+    model = train(texts, labels, sample_weight=sample_weight, memory="1GB", **FEW)
+    assert model.summary is not None
+    assert model.summary.dev is not None
+    assert model.summary.dev.documents == 20  # of 150
+
+
 @pytest.mark.parametrize("several", [False, True])
 def test_few_documents_are_left_out_in_turn_as_in_memory(
     several: bool, monkeypatch: pytest.MonkeyPatch

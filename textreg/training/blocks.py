@@ -94,8 +94,10 @@ def part_context(training: Training, settings: TrainingSettings) -> SearchContex
     """The search, on some of the documents."""
     corpus, (task, y) = training.corpus, training.target
     most = min(PART, int(CHARACTERS / max(mean_length(training), 1.0)))
+    # Where there are too many, those without a weight tell nothing.
+    rows = np.flatnonzero(own_weights(corpus)) if len(y) > most else np.arange(len(y))
     # Some of every label: a label without documents could not be searched.
-    rows = drawn(training.target, np.arange(len(corpus)), most, settings.seed)
+    rows = drawn(training.target, rows, most, settings.seed)
     part = training._replace(corpus=corpus.select(rows), target=Target(task, y[rows]), outside=None)
     splits = splits_of(part.corpus, part.target, settings)
     return SearchContext(split_corpus(part, splits), settings)
