@@ -34,6 +34,7 @@ from textreg.checking.labels import count_labels, label_findings, labels_of_one
 from textreg.errors import DataError, UsageError
 from textreg.reading.corpus import Readable
 from textreg.records import Corpus
+from textreg.records.documents import Field
 
 CLEAN = [
     (f"{'The parcel' if at % 2 else 'My bill'} number {at * at} {what}", ("bill", "post")[at % 2])
@@ -607,6 +608,45 @@ def test_blanks_are_set_right_without_labels() -> None:
         ],
         {},
     )
+
+
+def test_a_table_set_right_has_no_copies_that_a_check_would_find(cli: Cli, tmp_path: Path) -> None:
+    path, clean = tmp_path / "a.jsonl", tmp_path / "clean.jsonl"
+    rows = [("It broke.", ["x", "y"]), ("It  broke.", ["y", "x"]), ("caf\u00e9", ["y"])]
+    rows += [("cafe\u0301", ["y"]), ("café", ["x"]), ("new", ["X", "y"])]
+    lines = (json.dumps({"text": text, "labels": labels}) + "\n" for text, labels in rows)
+    path.write_text("".join(lines), "utf-8")
+    assert cli("check", path, "--fix", clean).code == 0
+    left = [json.loads(line) for line in clean.read_text("utf-8").splitlines()]
+    assert [row["labels"] for row in left] == [["x", "y"], ["y"], ["x"], ["x", "y"]]
+    log = list(csv.reader((tmp_path / "clean.changes.csv").read_text("utf-8").splitlines()))
+    assert [change[1] for change in log[1:]] == ["row left out", "row left out", "label"]
+    assert log[3][2:] == ["['X', 'y']", "['x', 'y']"]
+    findings = json.loads(cli("check", clean, "--json").out)["findings"]
+    assert "duplicates" not in {finding["name"] for finding in findings}
+
+
+def test_documents_of_several_fields_are_copies_where_all_are_equal() -> None:
+    names = ("title", "body", "price")
+    rows = [("a", "b ", 1), (" a", "b", 2), ("a", "b", 1), ("", "b", 1), ("", None, 3)]
+    rows += [("", None, None), ("a b", "", 1)]
+    records = [dict(zip(names, row, strict=True)) for row in rows]
+    texts = [f"{title}\n{body or ''}" for title, body, _ in rows]
+    fields = [Field("title"), Field("body"), Field("price", "number")]
+    left, changes, _ = corrected(Readable(Corpus(texts), {}, records, ""), fields=fields)
+    assert [tuple(record.values()) for record in left] == [
+        ("a", "b", 1),
+        ("a", "b", 2),
+        ("", "b", 1),
+        ("", None, 3),
+        ("a b", "", 1),
+    ]
+    assert [(where, what) for where, what, _, _ in changes] == [
+        ("document 1", "blanks"),
+        ("document 2", "blanks"),
+        ("document 3", "row left out"),
+        ("document 6", "row left out"),
+    ]
 
 
 def test_near_copies_of_another_corpus_by_themselves() -> None:

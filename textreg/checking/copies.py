@@ -38,23 +38,19 @@ def copy_findings(documents: Documents, rows_of: Mapping[str, list[int]]) -> Ite
     """Documents with the same text, and with the same or with other labels."""
     groups = [rows for rows in rows_of.values() if len(rows) > 1]
     labels, n = documents.labels, len(documents)
-    repeated = conflicting = conflicts = 0
+    conflicting = 0
     same: list[list[int]] = []
     differing: list[list[int]] = []
     for rows in groups:
         by_label: dict[object, list[int]] = {}
         for row in rows:
             by_label.setdefault(None if labels is None else labels[row], []).append(row)
-        for alike in by_label.values():
-            repeated += len(alike) - 1
-            if len(alike) > 1:
-                same.append(alike)
+        same += [alike for alike in by_label.values() if len(alike) > 1]
         if len(by_label) > 1:
-            conflicts += 1
             conflicting += len(rows)
-            firsts = [alike[0] for alike in by_label.values()]
-            differing.append(firsts)
+            differing.append([alike[0] for alike in by_label.values()])
     same.sort(key=len, reverse=True)
+    repeated, conflicts = sum(map(len, same)) - len(same), len(differing)
     what = f"text and label of an earlier document; different texts: {len(same):,}"
     examples = documents.group_examples(same)
     yield Finding("duplicates", repeated, n, examples, what, {"texts": len(same)})
@@ -131,9 +127,8 @@ def near_pairs(sets: Sequence[NDArray[np.uint32]], least: float) -> Int64s:
     All that share a band are compared, or in a crowd each with its neighbors and the first, in an
     order that depends on the sets alone: so the result does not depend on the order of sets.
     """
-    pairs = sorted(_candidates(sets, least))
     near = []
-    for one, two in pairs:
+    for one, two in sorted(_candidates(sets, least)):
         a, b = sets[one], sets[two]
         small, large = sorted((len(a), len(b)))
         if small < least * large:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+from textreg.checking.copies import plain
 from textreg.reading.corpus import Readable
+from textreg.records.documents import Field
 from textreg.records.text import renamed
 from textreg.tasks.base import label_variants
 
@@ -17,44 +20,53 @@ Change: TypeAlias = tuple[str, str, str, str]
 
 
 def corrected(
-    table: Readable, label_sep: str | None = None
+    table: Readable, label_sep: str | None = None, fields: Sequence[Field] = ()
 ) -> tuple[list[dict[str, Any]], list[Change], dict[str, str]]:
     """A table without what a check finds and a program can set right.
 
     Variants of a label become that label; blanks at the ends of texts and labels go, and so do rows
     that cannot be read, those without a text, and all but the first of equal texts with one label.
+    Of several fields, rows are equal where all fields are, and empty where all are.
 
     Returns the rows that are left, the changes, and the labels that stand for another one.
 
-    label_sep: what separates the labels of a document.
+    label_sep: what separates the labels of a document. fields: its columns, where it has several.
     """
     corpus, changes = table.corpus, list[Change]()
-    several = corpus.multilabel
     labels = list(corpus.labels) if corpus.labels is not None else [None] * len(corpus)
-    each = (it for names in labels if names is not None for it in (names if several else (names,)))
-    label_map = label_variants(Counter(each))
+    names = (label if corpus.multilabel else (label,) for label in labels if label is not None)
+    label_map = label_variants(Counter(name for several in names for name in several))
     text_col, label_col = (corpus.column_names.get(role, role) for role in ("text", "label"))
+    text_cols = [field.name for field in fields if field.kind == "text"] or [text_col]
     changes += [(row.where, "row left out", row.problem, "") for row in corpus.skipped]
-    records, seen = list[dict[str, Any]](), dict[tuple[str, Any], str]()
+    records, seen = list[dict[str, Any]](), dict[Any, str]()
     for row, (record, label) in enumerate(zip(table.records, labels, strict=True)):
-        where, text = corpus.where(row), str(corpus.texts[row]).strip()
+        where, values = corpus.where(row), [record.get(field.name) for field in fields]
+        content = [plain("" if it is None else str(it)) for it in values or [corpus.texts[row]]]
         label = renamed(label, label_map)
-        if not text:
+        if not any(content):
             changes.append((where, "row left out", "the text is empty", ""))
             continue
-        if (first := seen.setdefault((text, label), where)) != where:
+        which = frozenset(label) if isinstance(label, tuple) else label
+        if (first := seen.setdefault((*content, which), where)) != where:
             changes.append((where, "row left out", f"the same as {first}", ""))
             continue
         better = dict(record)
-        if isinstance(better.get(text_col), str):
-            better[text_col] = better[text_col].strip()
+        for name in text_cols:
+            if isinstance(text := record.get(name), str):
+                better[name] = text.strip()
         if label is not None:
-            before = better.get(label_col)
-            as_text = several and not isinstance(before, list)
-            better[label_col] = (label_sep or " ").join(label) if as_text else label
+            better[label_col] = _written(label, record.get(label_col), label_sep)
         for name in better:
-            if name in (text_col, label_col) and better[name] != record.get(name):
+            if better[name] != record.get(name):
                 what = "label" if name == label_col else "blanks"
                 changes.append((where, what, str(record.get(name)), str(better[name])))
         records.append(better)
     return records, changes, label_map
+
+
+def _written(label: str | tuple[str, ...], before: Any, label_sep: str | None) -> Any:
+    """A label, or those of a document, in the form that the table has them."""
+    if isinstance(before, list):
+        return before if list(map(str, before)) == list(label) else list(label)
+    return (label_sep or " ").join(label) if isinstance(label, tuple) else label

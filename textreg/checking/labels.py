@@ -63,8 +63,7 @@ def label_findings(documents: Documents, counts: Counter[str]) -> Iterator[Findi
             yield Finding("label-column", len(counts), len(counts), (), NO_LABELS, {"why": why})
             return
     rare = [(label, count) for label, count in ranked if count < LEAST]
-    names = [label for label, _ in rare]
-    shown = examples(names[::-1])
+    shown = examples([label for label, _ in reversed(rare)])
     what = f"fewer than {LEAST} documents: {_counted(rare)}"
     yield Finding("rare-labels", len(rare), len(counts), shown, what, {"labels": tuple(rare)})
     frequent = [pair for pair in ranked if pair[1] >= LEAST]
@@ -103,11 +102,9 @@ def labels_of_one(documents: Documents, other: Documents) -> Finding:
     one, two = count_labels(documents), count_labels(other)
     first = [label for label, _ in ranking(one) if label not in two]
     second = [label for label, _ in ranking(two) if label not in one]
-    where = _first_rows(other)
-    examples = other.examples(where[label] for label in second)
-    if not second:
-        where = _first_rows(documents)
-        examples = documents.examples(where[label] for label in first)
+    shown, alone = (other, second) if second else (documents, first)
+    where = _first_rows(shown)
+    examples = shown.examples(where[label] for label in alone)
     sides = (("the first file", first), ("the second", second))
     listed = [
         f"only in {side}: " + first_few([f"'{label}'" for label in labels], NAMED)

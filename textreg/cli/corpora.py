@@ -106,7 +106,7 @@ def _corrected(
         check_target(path, files, "--fix")
     how = how._replace(encoding=how.encoding or GUESS, max_skipped=1.0)
     table = how.readable(files, labeled=labeled)
-    records, changes, label_map = corrected(table, how.label_sep)
+    records, changes, label_map = corrected(table, how.label_sep, how.fields or ())
     # These are names of labels as they were given, which themselves may be variants.
     label_map |= {old: label_map.get(new, new) for old, new in (how.label_map or {}).items()}
     save_table(target, records)
