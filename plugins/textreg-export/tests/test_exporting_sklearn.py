@@ -121,6 +121,7 @@ FIELDS: dict[str, Any] = {
     "the title": {"tokenizer": "words,chars", **NONE},
     "body": {"ngrams": 1, "weighting": "log"},
     "brand": "category",
+    "paid": "category",
     "price": "number",
 }
 
@@ -133,6 +134,7 @@ def table_of(number: int, seed: int) -> list[dict[str, Any]]:
             row[key] = row[key] and re.sub("[\u0345\ud800-\udfff]", "", row[key])
         row["brand"] = None if row["brand"] is None else str(row["brand"])
         row["price"] = None if row["price"] in (None, "") else float(row["price"])
+        row["paid"] = (True, False, None)[len(row["body"] or "") % 3]
     return rows
 
 
@@ -145,7 +147,7 @@ def test_columns_of_a_data_frame(reg: str, weighting: str) -> None:
     options = {"fields": FIELDS, "tokenizer": "words", "weighting": weighting, **NONE, **strength}
     model = textreg.train(rows, labels, **options)
     exported, more = pipeline_of(model), table_of(60, 9)
-    for some in (more, more[:1]):
+    for some in (more, more[:1], [row for row in more if row["paid"] is not None]):
         frame, scores = pandas.DataFrame(some), model.decision_function(some)
         np.testing.assert_allclose(exported.decision_function(frame), scores, rtol=0, atol=1e-9)
         assert exported.predict(frame).tolist() == model.predict(some)

@@ -116,12 +116,12 @@ def _of_column(part: PlainPart, model: PlainModel) -> Any:
 
     if not part.field:
         return _features(part, model)
-    kinds = {field.name: field.kind for field in model.fields}
-    kind = kinds[part.field]
+    kind = next(field.kind for field in model.fields if field.name == part.field)
+    table = _steps("column", [itemgetter([part.field])])
     if kind == "number":
-        return Pipeline([*_table(part.field), ("number", _number(part))])
+        return Pipeline([*table, ("number", _number(part))])
     if kind == "category":
-        return Pipeline([*_table(part.field), *_category(part)])
+        return Pipeline([*table, *_category(part)])
     column = [itemgetter(part.field), methodcaller("astype", "string"), methodcaller("fillna", "")]
     return Pipeline([*_steps("column", column), ("features", _features(part, model))])
 
@@ -133,17 +133,15 @@ def _steps(name: str, functions: Sequence[Any]) -> list[tuple[str, Any]]:
     return [(f"{name}-{n}", FunctionTransformer(each)) for n, each in enumerate(functions)]
 
 
-def _table(field: str) -> list[tuple[str, Any]]:
-    """A column as a table of its own."""
-    return _steps("column", [itemgetter([field])])
-
-
 def _category(part: PlainPart) -> list[tuple[str, Any]]:
     """A column for each value; blank and missing ones are the value ``missing``."""
     from sklearn.preprocessing import OneHotEncoder
 
+    # Truth values have small letters in textreg, and capitals in pandas.
+    truths = {each: each.lower() for each in ("True", "False") if each not in part.names}
     cleaned = [
         methodcaller("astype", "string"),
+        methodcaller("replace", truths),
         methodcaller("replace", r"\s+", " ", regex=True),
         methodcaller("replace", "^ | $", "", regex=True),
         methodcaller("replace", "", MISSING),
