@@ -269,6 +269,8 @@ def test_edges(tmp_path: Path) -> None:
         ("good\tgreat\tbest\n", r"edges\.tsv:1: the weight 'best' is zero or not a number"),
         ("good great\ngood bad 0\n", r"edges\.tsv:2: the weight '0' is zero or not a number"),
         ("good great nan\n", r"edges\.tsv:1: the weight 'nan'"),
+        ("good great -1e20\ngood bad -1e21\n", r"edges\.tsv:2: the weight '-1e21'"),
+        ("good great 1e-320\n", r"edges\.tsv:1: the weight '1e-320' .* from 1e-300 to 1e20"),
         ("\ngood\n", r"edges\.tsv:2: this is not an edge: 'good'"),
         ("good good\n", r"edges\.tsv:1: 'good' is linked to itself"),
         ("# only\n", r"edges\.tsv: no edges in it"),

@@ -327,6 +327,7 @@ def test_a_file_of_groups(name: str, tmp_path: Path) -> None:
         ),
         ("large\t-1\ttwo\n", r"groups\.txt:1: the weight '-1'"),
         ("large\tinf\ttwo\n", r"groups\.txt:1: the weight 'inf'"),
+        ("a\t1e20\ttwo\nb\t1e300\tone\n", r"groups\.txt:2: the weight '1e300' .* up to 1e20"),
         ("# nothing\n\n", r"groups\.txt: no groups in it"),
         ("large\t2\nsmall\t1\t\n", r"groups\.txt: no group has a feature"),
         (

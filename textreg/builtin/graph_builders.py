@@ -273,10 +273,10 @@ def _edge(line: str, where: str) -> tuple[str, str, float]:
         weight = float(fields[2]) if len(fields) == 3 else 1.0
     except ValueError:
         weight = math.nan
-    if not math.isfinite(weight) or weight == 0.0:
+    if not 1e-300 <= abs(weight) <= 1e20:  # solvers multiply sums of squares
         raise DataError(
-            f"{where}: the weight '{fields[2]}' is zero or not a number. {EDGE} A negative weight "
-            "links opposites."
+            f"{where}: the weight '{fields[2]}' is zero or not a number from 1e-300 to 1e20. "
+            f"{EDGE} A negative weight links opposites."
         )
     if fields[0] == fields[1]:
         raise DataError(f"{where}: '{fields[0]}' is linked to itself. Remove the line.")

@@ -295,7 +295,7 @@ def read_groups(path: str) -> list[GroupLine]:
     UsageError
         If the file cannot be opened.
     DataError
-        If a weight is not a number of 0 or more, or the file has no groups; the message names
+        If a weight is not a number from 0 to 1e20, or the file has no groups; the message names
         file and line.
     """
     groups = []
@@ -318,10 +318,10 @@ def _weight(text: str, where: str) -> float:
         weight = float(text or 1)
     except ValueError:
         weight = math.nan
-    if not (math.isfinite(weight) and weight >= 0):
+    if not 0.0 <= weight <= 1e20:  # solvers multiply sums of weights
         raise DataError(
-            f"{where}: the weight '{text}' is not a number of 0 or more. A line with tabs has a "
-            "name, a weight (or nothing), and features; one without tabs has words only."
+            f"{where}: the weight '{text}' is not a number of 0 or more, up to 1e20. A line with "
+            "tabs has a name, a weight (or nothing), and features; one without has words only."
         )
     return weight
 
