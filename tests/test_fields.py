@@ -238,6 +238,14 @@ def test_a_number_is_standardized_and_says_what_is_missing() -> None:
     np.testing.assert_allclose(row[1, -2], (3.5 - np.mean(prices)) / np.std(prices))
 
 
+@pytest.mark.parametrize("price", [1e300, -1.7e308])
+def test_a_number_far_from_all_others_has_a_finite_explanation(price: float) -> None:
+    model = trained()
+    explained = model.explain({**ROWS[0], "price": price})
+    assert json.loads(json.dumps(explained.to_dict(), allow_nan=False))["score"] == explained.score
+    assert model.predict_proba([{**ROWS[0], "price": price}]).max() == 1.0
+
+
 @pytest.mark.parametrize("numbers", [[7.0] * 6, [1e300, -1e300] * 3, [1e-300] * 6, [None] * 6])
 def test_numbers_of_any_size(numbers: list[Any]) -> None:
     rows = [{"body": row["body"], "n": n} for row, n in zip(ROWS, numbers, strict=True)]

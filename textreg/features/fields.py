@@ -35,8 +35,8 @@ VALUES = Vectorizer(ngrams=1, weighting="binary")
 class NumberEncoder(Encoder):
     """Turns the numbers of a field into one column, and missing ones into another.
 
-    A column of numbers x is (x - mean) / scale, 0 for one that is missing; that of the missing
-    ones is 1 for them, and is there if training had some.
+    A column of numbers x is (x - mean) / scale, 1e50 at most, 0 for one that is missing; that of
+    the missing ones is 1 for them, and is there if training had some.
 
     Parameters
     ----------
@@ -89,10 +89,10 @@ class NumberEncoder(Encoder):
         """The numbers, in place of the counts."""
         if "" not in self.vocabulary:
             return
-        known = np.array([name != MISSING for name in words.vocabulary], dtype=bool)
-        numbers = [float(name) if name != MISSING else self.mean for name in words.vocabulary]
-        values = (np.array(numbers) - self.mean) / self.scale
-        rows.data[rows.indices == self.vocabulary.index("")] = values[words.ids][known[words.ids]]
+        numbers = [np.nan if name == MISSING else float(name) for name in words.vocabulary]
+        reach = 1e50 * self.scale  # of farther ones squares of scores would overflow
+        values = np.clip(np.array(numbers) - self.mean, -reach, reach)[words.ids] / self.scale
+        rows.data[rows.indices == self.vocabulary.index("")] = values[~np.isnan(values)]
 
 
 @dataclass(frozen=True)
