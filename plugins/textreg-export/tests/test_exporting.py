@@ -123,6 +123,7 @@ def test_the_python_file_needs_nothing_else(tmp_path: Path) -> None:
 def test_documents_of_several_fields(labels: int) -> None:
     model = tickets_model(labels)
     found, rows = predictor(model), [*random_rows(60, seed=11), dict.fromkeys(FIELDS)]
+    rows += [{**rows[0], "price": price} for price in (1e300, -1.7e308)]
     wanted = answers(model, rows)
     assert difference([said(found, row) for row in rows], wanted) < LIMIT
     fields = {one["field"] for each in wanted for one in each["explanation"]["sentences"]}

@@ -98,6 +98,7 @@ def test_node_answers_as_the_model(name: str, node: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("labels", [2, 3])
 def test_documents_of_several_fields(labels: int, node: str, tmp_path: Path) -> None:
     model, rows = tickets_model(labels), [*random_rows(80, seed=11), dict.fromkeys(FIELDS)]
+    rows += [{**rows[0], "price": price} for price in (1e300, -1.7e308)]
     assert difference(run_node(node, model, rows, tmp_path), answers(model, rows)) < LIMIT
 
 

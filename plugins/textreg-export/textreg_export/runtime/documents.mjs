@@ -15,7 +15,7 @@ class NumberPart extends Part {
   value(name, count) {
     if (!count || name === MISSING) return count;
     const { mean, scale } = this.given.options;
-    return (Number(name) - mean) / scale;
+    return Math.max(-1e50, Math.min((Number(name) - mean) / scale, 1e50));
   }
 }
 

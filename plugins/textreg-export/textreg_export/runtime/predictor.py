@@ -626,7 +626,7 @@ class NumberPart(Part):
         if not count or name == _MISSING:
             return float(count)
         options = self.given["options"]
-        return float((float(name) - options["mean"]) / options["scale"])
+        return float(max(-1e50, min((float(name) - options["mean"]) / options["scale"], 1e50)))
 
 
 class _Sums:
