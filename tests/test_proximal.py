@@ -247,13 +247,48 @@ def test_what_is_no_penalty_is_refused_by_name() -> None:
         Forgetful().solve(problem())
 
 
-def test_a_value_that_is_no_number_is_refused_by_name() -> None:
+@pytest.mark.parametrize("answer", [math.nan, None, "1", np.zeros(12)])
+def test_a_value_that_is_no_number_is_refused_by_name(answer: Any) -> None:
     class Broken(Mine):
-        def value(self, w: Floats) -> float:
-            return math.nan
+        def value(self, w: Floats) -> Any:
+            return answer
 
-    with pytest.raises(PluginError, match=r"Broken\.value returned nan"):
+    with pytest.raises(PluginError, match=r"Broken\.value returned .* instead of a number"):
         proximal(problem(), Broken())
+
+
+def test_a_penalty_cannot_write_to_the_weights() -> None:
+    class Sizes(Mine):
+        def value(self, w: Floats) -> float:
+            np.abs(w, out=w)
+            return self.l1 * float(w.sum())
+
+    class Moves(Mine):
+        def prox(self, w: Floats, step: float) -> Floats:
+            w -= step
+            return w
+
+    class Slopes(Mine):
+        def conjugate(self, t: Floats) -> float:
+            t *= 0.5
+            return 0.0
+
+    made, codes = classes()
+    for penalty in (Sizes(l1=0.8), Moves(l1=0.8), Slopes(l1=0.8)):
+        with pytest.raises(ValueError, match="read-only"):
+            proximal(problem(), penalty)
+        with pytest.raises(ValueError, match="read-only"):
+            multinomial_proximal(made, codes, penalty)
+
+
+def test_a_prox_may_return_what_it_is_given() -> None:
+    class Free(Mine):
+        def prox(self, w: Floats, step: float) -> Floats:
+            return w
+
+    found = proximal(problem(), Free(l1=0.0))
+    assert found.w.flags.writeable
+    assert found.objective == pytest.approx(proximal(problem(), Mine(l1=0.0)).objective)
 
 
 def test_weights_without_a_loss_are_refused_by_name() -> None:

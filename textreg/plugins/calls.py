@@ -25,6 +25,7 @@ from textreg.isolation import blaming, contained, shown
 from textreg.plugins import registry
 from textreg.plugins.registry import ours
 from textreg.records import Floats, Int64s, plain_model
+from textreg.records.arrays import read_only
 from textreg.records.documents import check_texts
 from textreg.structure.joining import CallableTokenizer, JoinedBuilder, Pretokenized
 
@@ -374,9 +375,7 @@ def sealed(value: Any) -> Any:
     from scipy.sparse import issparse
 
     if isinstance(value, np.ndarray):
-        view = value.view()
-        view.flags.writeable = False
-        return view
+        return read_only(value)
     if type(value) is list:
         return list(value)
     if type(value) is tuple:

@@ -478,6 +478,13 @@ def checked_csr(name: str, matrix: Any) -> csr_array:
     return csr
 
 
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """A view that cannot be written to; the array stays as it is."""
+    view: NDArray[Any] = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
     """Indices or offsets that nobody can change once they are checked: compiled code trusts them.
 

@@ -480,9 +480,7 @@ def _arrays(X: csr_array | csc_array) -> CompressedArrays:
 
 def _read_only(array: NDArray[Any], dtype: type) -> NDArray[Any]:
     """A contiguous array of the type that cannot be written to; the given one stays as it is."""
-    view: NDArray[Any] = np.ascontiguousarray(array, dtype=dtype).view()
-    view.flags.writeable = False
-    return view
+    return arrays.read_only(np.ascontiguousarray(array, dtype=dtype))
 
 
 class ScaledColumns(Design):

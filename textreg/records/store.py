@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textreg.errors import UsageError
+from textreg.records.arrays import read_only
 
 
 class ArrayStore(Protocol):
@@ -39,9 +40,7 @@ class Memory(ArrayStore):
 
     def put(self, name: str, array: NDArray[Any]) -> None:
         """Keep the array itself, without a copy."""
-        view = array.view()
-        view.flags.writeable = False
-        self._arrays[name] = view
+        self._arrays[name] = read_only(array)
 
     def get(self, name: str) -> NDArray[Any]:
         """The array that was given, as one that cannot be written to."""

@@ -211,9 +211,8 @@ class Groups:
             copy_rows(*stored, np.maximum(merged.origin, 0), self.indptr, indices)
         single = np.flatnonzero(merged.origin <= -2)
         indices[self.indptr[single]] = -2 - merged.origin[single]
-        indices.flags.writeable = False
-        vars(self)[name] = indices
-        return indices
+        vars(self)[name] = arrays.read_only(indices)
+        return vars(self)[name]
 
     @cached_property
     def distinct(self) -> MergedGroups:

@@ -23,6 +23,7 @@ import numpy as np
 from textreg.errors import PluginError
 from textreg.penalties import Penalty
 from textreg.records import Floats, Problem, Solution, Step
+from textreg.records.arrays import read_only
 from textreg.solvers.certificate import conjugate_bound, relative_gap
 from textreg.solvers.state import Engine, checks_overflow, document_norm, finish, slope_of_intercept
 
@@ -178,18 +179,17 @@ def _first_length(engine: Engine) -> float:
 
 
 def sum_of_rows(function: Callable[[Floats], float], w: Floats) -> float:
-    """The sum over the classes, where w is (classes, p)."""
+    """The sum over the classes, where w is (classes, p); the function cannot write to it."""
+    w = read_only(w)
     return sum(map(function, w)) if w.ndim == 2 else function(w)
 
 
 def _value(penalty: Penalty, w: Floats) -> float:
     """The penalty; PluginError where that is not a number, or minus infinity."""
     value = sum_of_rows(penalty.value, w)
-    if not np.ndim(value) == 0 or not value > -math.inf:
-        raise PluginError(
-            f"{type(penalty).__name__}.value returned {value!r} instead of a number. Fix that "
-            "method, or tell its authors."
-        )
+    number = np.asarray(value)
+    if number.ndim or number.dtype.kind not in "biuf" or not number > -math.inf:
+        raise _fault(penalty, f"value returned {value!r} instead of a number")
     return float(value)
 
 
@@ -197,14 +197,16 @@ def _prox(penalty: Penalty, w: Floats, step: float) -> Floats:
     """That of the penalty, class by class; PluginError where it is not as many finite numbers."""
     if w.ndim == 2:
         return np.array([_prox(penalty, row, step) for row in w])
-    x = np.asarray(penalty.prox(w, step), dtype=np.float64)
+    x = np.require(penalty.prox(read_only(w), step), np.float64, "W")  # a copy if it is w itself
     if x.shape != w.shape or not np.isfinite(x).all():
-        raise PluginError(
-            f"{type(penalty).__name__}.prox returned an array of shape {x.shape} with "
-            f"{np.count_nonzero(~np.isfinite(x))} values that are not finite, instead of "
-            f"{len(w)} finite weights. Fix that method, or tell its authors."
-        )
+        bad = f"{np.count_nonzero(~np.isfinite(x))} values that are not finite"
+        what = f"prox returned an array of shape {x.shape} with {bad}"
+        raise _fault(penalty, f"{what}, instead of {len(w)} finite weights")
     return x
+
+
+def _fault(penalty: Penalty, what: str) -> PluginError:
+    return PluginError(f"{type(penalty).__name__}.{what}. Fix that method, or tell its authors.")
 
 
 def _forward(
@@ -237,8 +239,5 @@ def _forward(
             break
         length *= SHRINK
         if length < SMALLEST_STEP:
-            raise PluginError(
-                f"{type(penalty).__name__}.prox returns weights with a loss of NaN for every step "
-                "size. Fix that method, or tell its authors."
-            )
+            raise _fault(penalty, "prox returns weights with a loss of NaN for every step size")
     return new, length, float(np.abs(move).max(initial=0.0)) / length, slope
