@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -12,7 +13,7 @@ import textreg
 from textreg.demo import make_reviews
 from textreg.errors import BrokenPluginError
 from textreg.kinds import Penalized, Regularizer
-from textreg.params import param
+from textreg.params import AUTO, Choices, param
 from textreg.penalties import Separable
 from textreg.records import Floats, Problem, Solution
 from textreg.solvers.newton import newton
@@ -84,3 +85,36 @@ def test_what_textreg_solves_itself_is_not_asked_whether_it_has_converged() -> N
 def test_nothing_is_asked_of_what_minimizes_nothing() -> None:
     body = {"claims": {"gap": np.nan}, "share": 0.5, "minimizes": False, "__doc__": "Shrunk."}
     assert textreg.train(TEXTS, LABELS, reg=type("Shrunk", (Squares,), body)()).predict(TEXTS)
+
+
+class Backwards(Squares):
+    """Gives its solutions in another order than that of the settings."""
+
+    l2: float = param(default=AUTO, min=0, search=Choices((0.1, 10.0)), help="strength")
+
+    def path(self, problem: Problem, candidates: Any = None) -> Iterator[tuple[Any, Solution]]:
+        yield from ((each, each.solve(problem)) for each in reversed(candidates))
+
+
+def test_a_solution_is_that_of_the_setting_it_is_due_for() -> None:
+    says = r"'squares' of .* path must give the settings in their order, not Backwards\(l2=10"
+    with pytest.raises(BrokenPluginError, match=says):
+        textreg.train(TEXTS, LABELS, reg=Backwards())
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "says"),
+    [
+        ("support", lambda *_: 7, "is broken: support must give .*Support .*, not of the type int"),
+        ("support", lambda *_: [][0], "fails in support: IndexError"),
+        ("fits_blocks", lambda reg: reg.l2 > "", "fails in fits_blocks: TypeError"),
+        ("rivals", lambda reg: "lasso", "rivals must give list | tuple, not of the type str"),
+        ("rivals", lambda reg: 1 / 0, "fails in rivals: ZeroDivisionError"),
+        ("solve_each", lambda *_: [], "solve_each must give 1 solutions, one a problem, not 0"),
+    ],
+)
+def test_who_says_something_wrong_of_itself_is_named(asked: str, said: Any, says: str) -> None:
+    body = {asked: said, "solve": Squares.solve, "__doc__": "Says something wrong."}
+    options = {"memory": "1GB"} if asked == "fits_blocks" else {}
+    with pytest.raises(BrokenPluginError, match=f"regularizer 'squares' of .* {says}"):
+        textreg.train(TEXTS, LABELS, reg=type("Odd", (Squares,), body)(), **options)

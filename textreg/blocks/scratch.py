@@ -21,6 +21,7 @@ from textreg._core.arrays import Floats
 from textreg.errors import UsageError
 from textreg.files import DISK_FULL
 from textreg.interrupts import tidying
+from textreg.records.arrays import read_only
 from textreg.records.store import ArrayStore, Memory
 
 if TYPE_CHECKING:
@@ -222,9 +223,7 @@ class Scratch(ArrayStore):
         """An array mapped from its file until nobody needs it any more."""
         dtype, shape = self._kinds[name]
         if 0 in shape:  # an empty file cannot be mapped
-            empty = np.empty(shape, dtype)
-            empty.flags.writeable = False
-            return empty
+            return read_only(np.empty(shape, dtype))
         return np.memmap(self.folder / name, dtype, "r", shape=shape)
 
     def drop(self, name: str) -> None:

@@ -27,6 +27,7 @@ from textreg.plugins.registry import ours
 from textreg.records import Floats, Int64s, plain_model
 from textreg.records.arrays import read_only
 from textreg.records.documents import check_texts
+from textreg.records.problem import Support
 from textreg.structure.joining import CallableTokenizer, JoinedBuilder, Pretokenized
 
 S = TypeVar("S", records.Solution, records.MultiSolution)
@@ -123,8 +124,9 @@ def _as_asked(
 def export(exporter: kinds.Exporter, model: plain_model.PlainModel) -> bytes:
     """``exporter.export``: the content of a file."""
     content: bytes = _called(exporter, "export", model)
+    got = "none" if content == b"" else _type_of(content)
     valid = isinstance(content, bytes) and bool(content)
-    _require(exporter, "export", valid, "bytes, one at least", content)
+    _require(exporter, "export", valid, "bytes, one at least", got)
     return content
 
 
@@ -158,9 +160,8 @@ def candidates(part: kinds.Regularizer, problem: records.Problem) -> list[kinds.
     with _blaming(part, "candidates"):
         grid = list(part.candidates(_handed(part, problem)))
     for candidate in grid:
-        _require(
-            part, "candidates", isinstance(candidate, kinds.Regularizer), "regularizers", candidate
-        )
+        known = isinstance(candidate, kinds.Regularizer)
+        _require(part, "candidates", known, "regularizers", candidate)
         left = ", ".join(candidate.undecided())
         _require(part, "candidates", not left, "parameters that are decided", f"{left} open")
     _require(part, "candidates", bool(grid), "one at least", "none")
@@ -198,8 +199,7 @@ def solve_each(
     if not solves_together(part):
         return [solve(part, problem) for problem in problems]
     solutions = _called(part, "solve_each", tuple(problems))
-    whole = isinstance(solutions, list) and len(solutions) == len(problems)
-    _require(part, "solve_each", whole, f"a list of {len(problems)} solutions", solutions)
+    _require_list(part, "solve_each", solutions, len(problems), "solutions, one a problem")
     pairs = zip(problems, solutions, strict=True)
     return [_claimed(part, "solve_each", problem, solution) for problem, solution in pairs]
 
@@ -212,14 +212,23 @@ def objective(part: kinds.Regularizer, problem: records.Problem, w: Floats, b: f
     return float(value)
 
 
+# Methods by which a regularizer says something of itself or of a solution, and what that is.
+_SAID: dict[str, Any] = {"fits_blocks": object, "rivals": list | tuple, "support": Support | None}
+
+
+def answer(part: kinds.Regularizer, question: str, *arguments: Any) -> Any:
+    """What one of these methods says."""
+    said = _called(part, question, *arguments)
+    _require(part, question, isinstance(said, _SAID[question]), f"{_SAID[question]}", said)
+    return said
+
+
 def parts(
     part: kinds.Regularizer, w: Floats, groups: records.Groups, selected: Sequence[int]
 ) -> list[Floats]:
     """``part.parts``: for every selected group the weights of its part."""
     arrays: list[Floats] = _called(part, "parts", w, groups, selected)
-    _require(part, "parts", isinstance(arrays, list), "a list of arrays", arrays)
-    if len(arrays) != len(selected):
-        raise _wrong(part, "parts", f"{len(selected)} arrays, one a group", f"{len(arrays)}")
+    _require_list(part, "parts", arrays, len(selected), "arrays, one a group")
     for g, weights in zip(selected, arrays, strict=True):
         _require_array(part, "parts", weights, np.float64, groups.members(g).shape)
     return arrays
@@ -256,6 +265,8 @@ def path(
             break
         pair = isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], kinds.Regularizer)
         _require(part, doing, pair, "pairs of a regularizer and its solution", item)
+        due = item[0] in chain[count : count + 1]
+        _require(part, doing, due, "the settings in their order", shown(item[0]))
         count += 1
         yield _claimed(item[0], doing, problem, item[1])
     if count != len(chain) and not stopped():
@@ -390,7 +401,7 @@ def sealed(value: Any) -> Any:
 
 def _rebuilt(part: kinds.Plugin, doing: str, kind: type[T], wanted: str, record: Any) -> T:
     """A record of a third-party part, made anew: its checks hold, whatever was done to it since."""
-    _require(part, doing, isinstance(record, kind), wanted, record)
+    _require(part, doing, isinstance(record, kind), wanted, _type_of(record))
     if ours(part):
         return cast("T", record)
     with _blaming(part, doing):
@@ -409,10 +420,19 @@ def _require(part: Part, doing: str, holds: bool, wanted: str, got: Any) -> None
 
 def _wrong(part: Part, doing: str, wanted: str, got: Any) -> BrokenPluginError:
     """The error for a wrong result; ``got`` is the result, or a description of it."""
-    if not isinstance(got, str):
-        got = "None" if got is None else f"of the type {type(got).__name__}"
+    got = got if isinstance(got, str) else _type_of(got)
     cause = f"{doing} must give {wanted}, not {got}"
     return BrokenPluginError(f"{registry.who(part)} is broken: {cause}. {_advice(part)}", cause)
+
+
+def _type_of(result: Any) -> str:
+    return "None" if result is None else f"of the type {type(result).__name__}"
+
+
+def _require_list(part: Part, doing: str, items: Any, size: int, what: str) -> None:
+    """BrokenPluginError unless it is a list of this size; ``what``: its items, one a reason."""
+    _require(part, doing, isinstance(items, list), f"a list of {what.partition(',')[0]}", items)
+    _require(part, doing, len(items) == size, f"{size} {what}", f"{len(items)}")
 
 
 def _require_array(
@@ -463,15 +483,12 @@ def _checked(part: kinds.Plugin, doing: str, kind: type[S], fit: S, shape: tuple
     """A solution with finite weights of this shape; its record has checked the types."""
     fit = _rebuilt(part, doing, kind, f"a {kind.__name__}", fit)
     _require_array(part, f"{doing}, w,", fit.w, np.float64, shape)
-    finite = np.isfinite(fit.w)
-    if not finite.all():
-        bad = f"{np.count_nonzero(~finite)} that are NaN or infinite"
-        raise _wrong(part, f"{doing}, w,", "finite numbers", bad)
-    if len(shape) > 1:
-        _require(part, f"{doing}, b,", bool(np.isfinite(fit.b).all()), "finite numbers", "others")
-    else:
-        _require_number(part, f"{doing}, b,", fit.b)
-    _require_number(part, f"{doing}, objective,", fit.objective)
+    for name, value in (("w", fit.w), ("b", fit.b), ("objective", fit.objective)):
+        if np.ndim(value) == 0:
+            _require_number(part, f"{doing}, {name},", value)
+        elif bad := np.count_nonzero(~np.isfinite(value)):
+            got = f"{bad} that are NaN or infinite"
+            raise _wrong(part, f"{doing}, {name},", "finite numbers", got)
     for report in (fit.report,) if isinstance(fit, records.Solution) else fit.reports:
         _require_report(part, doing, report, shape[-1])
     return fit

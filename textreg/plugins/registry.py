@@ -428,9 +428,7 @@ class Registry:
             if not entries:
                 raise self._unknown(kind, name)
             if len(entries) > 1:
-                entries.sort(
-                    key=lambda entry: (entry.distribution != "textreg", entry.distribution)
-                )
+                entries.sort(key=lambda it: (it.distribution != "textreg", it.distribution))
                 providers = [entry.provider for entry in entries]
                 names = [f"{entry.distribution}:{short}" for entry in entries]
                 raise PluginError(
@@ -590,17 +588,9 @@ class Registry:
 
     def origin(self, part: Any) -> Origin:
         """The source of a part for model files."""
-        name, api, info = part.label(), part.api, self.provider(part)
-        if info is None:
-            return Origin(name=name, distribution="", version="", api=api)
-        return Origin(
-            name=name,
-            distribution=info.distribution,
-            version=info.version,
-            api=api,
-            file=info.file,
-            sha256=info.sha256,
-        )
+        info, told = self.provider(part), ("distribution", "version", "file", "sha256")
+        source = {key: getattr(info, key, "") for key in told}  # empty where nobody gave it
+        return Origin(name=part.label(), api=part.api, **source)
 
     def preferred(self, kind: str, name: str, *distributions: str) -> str:
         """A name that a default has, as :meth:`find` takes it, though others may have it as well.

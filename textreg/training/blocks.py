@@ -23,6 +23,7 @@ from textreg.blocks.scratch import Budget, Scratch
 from textreg.errors import DataWarning, UsageError
 from textreg.features.vectorize import MatrixRows
 from textreg.kinds import Regularizer, Workers
+from textreg.plugins import calls
 from textreg.records import Corpus, Documents
 from textreg.records.design import BlockDesign, BlockGroups
 from textreg.records.documents import TextsElsewhere
@@ -120,7 +121,7 @@ def search_part(context: SearchContext, work: Work) -> tuple[SearchResult, dict[
     if result.best is None:
         return result, {}
     # Strengths decide it: a penalty of groups alone needs all rows of a feature at once.
-    fitting = [setting for setting in result.measured if setting.regularizer.fits_blocks()]
+    fitting = [it for it in result.measured if calls.answer(it.regularizer, "fits_blocks")]
     if not fitting:
         raise UsageError(
             f"none of the settings that were measured can be fitted in blocks: give "
@@ -178,7 +179,7 @@ def check_settings(settings: TrainingSettings) -> None:
             f"{name} needs all documents in memory: leave it out, or leave out memory (--memory)."
         )
     # Out-of-core solvers exist for some penalties only.
-    if not settings.reg.fits_blocks():
+    if not calls.answer(settings.reg, "fits_blocks"):
         raise UsageError(
             f"{settings.reg.label()} cannot fit documents in blocks: take ridge, lasso or elastic, "
             "or sentence or group with l1 above 0 or with group 0; or leave out memory (--memory)."

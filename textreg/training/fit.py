@@ -359,7 +359,7 @@ def fit_rows(
             support = None
             if prove:
                 problem = posed.of(row).replace(callback=run.callback)
-                support = regularizer.support(problem, solution)
+                support = calls.answer(regularizer, "support", problem, solution)
             weights.take(row or 0, solution.w)
             solution = replace(
                 solution,

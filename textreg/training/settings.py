@@ -17,7 +17,7 @@ from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Regularizer, Tokeniz
 from textreg.losses import LOSSES
 from textreg.measure.decisions import METHODS, parse_rule, parse_unknown_rule
 from textreg.params import Param, Parametrized, param
-from textreg.plugins import registry
+from textreg.plugins import calls, registry
 from textreg.records import Corpus, Documents
 from textreg.records.documents import Field, as_fields
 from textreg.structure.joining import Unnamed, parts_of
@@ -394,9 +394,8 @@ class TrainingSettings(Parametrized):
 
     def rivals(self) -> list[Regularizer]:
         """Further regularizers that the search tries; UsageError for one that needs a builder."""
-        rivals: list[Regularizer] = [
-            registry.create("regularizer", name) for name in self.reg.rivals()
-        ]
+        names = calls.answer(self.reg, "rivals")
+        rivals: list[Regularizer] = [registry.create("regularizer", name) for name in names]
         for rival in rivals:
             if rival.needs:
                 raise UsageError(

@@ -372,6 +372,13 @@ class Empty(Exporter):
         return b""
 
 
+class Text(Empty):
+    """A text in place of bytes, which no message should repeat."""
+
+    def export(self, model: PlainModel) -> Any:
+        return 10_000 * "long "
+
+
 def test_every_part_of_a_plain_model_has_a_row_for_each_label() -> None:
     model = describe(model_of("the default"))
     assert len(model.parts) == 2
@@ -389,9 +396,11 @@ class Writes(Empty):
 
 
 def test_a_broken_exporter_is_named() -> None:
-    Empty.__module__ = Writes.__module__ = "acme"
-    with pytest.raises(BrokenPluginError, match="export must give bytes"):
+    Empty.__module__ = Text.__module__ = Writes.__module__ = "acme"
+    with pytest.raises(BrokenPluginError, match=r"must give bytes, one at least, not none\."):
         export(model_of("as given"), Empty())
+    with pytest.raises(BrokenPluginError, match=r"one at least, not of the type str\."):
+        export(model_of("as given"), Text())
     with pytest.raises(BrokenPluginError, match="read-only"):
         export(model_of("as given"), Writes())
 
