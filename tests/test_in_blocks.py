@@ -25,7 +25,8 @@ from conftest import Cli
 from textreg import TextClassifier, load, train, train_batches
 from textreg.blocks.scratch import Scratch
 from textreg.builtin.separable import Ridge
-from textreg.errors import DataError, DataWarning, RecordError, UsageError
+from textreg.errors import BrokenPluginError, DataError, DataWarning, RecordError, UsageError
+from textreg.files import refuse_special
 from textreg.kinds import Backend, Workers
 from textreg.model.model import Model
 from textreg.plugins import registry
@@ -175,6 +176,74 @@ class NearPickling(Pickling):
 
     name = "near"
     workers = Near
+
+
+class Losing(Pickled):
+    """They lose what they are to keep."""
+
+    def submit(self, function: Callable[..., Any], *arguments: Any, outputs: int = 1) -> Any:
+        raise OSError("lost")
+
+
+class LosingBackend(Pickling):
+    """Values are lost."""
+
+    name = "losing"
+    workers = Losing
+
+
+class Failing(Pickled):
+    """They fail in what they are to compute."""
+
+    def map(
+        self, function: Callable[..., Any], handles: Iterable[Any], *arguments: Iterable[Any]
+    ) -> Iterator[Any]:
+        raise KeyError("worker")
+
+
+class FailingBackend(Pickling):
+    """Nothing is computed."""
+
+    name = "failing"
+    workers = Failing
+
+
+class Closing(Pickling):
+    """It fails at its end."""
+
+    name = "closing"
+
+    @contextmanager
+    def open(self, address: Any, parts: Any, memory: Any, store: Any) -> Iterator[Workers]:
+        yield Pickled()
+        raise RuntimeError("no end")
+
+
+@pytest.mark.parametrize(
+    ("backend", "says"),
+    [
+        (LosingBackend, "OSError: lost"),
+        (FailingBackend, "KeyError: 'worker'"),
+        (Closing, "RuntimeError: no end"),
+    ],
+)
+def test_what_workers_raise_is_not_a_fault_of_textreg(
+    backend: type[Backend], says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(registry._default.added, ("backend", backend.name), Added(backend))
+    texts, labels = documents(200)
+    says = f"backend '{backend.name}' of .* fails in its workers: {says}"
+    with pytest.raises(BrokenPluginError, match=says):
+        train(texts, labels, reg="ridge", reg_l2=0.1, memory="1GB", backend=backend.name)
+
+
+def test_what_textreg_raises_in_workers_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A function of textreg that fails at what it is given here.
+    monkeypatch.setattr("textreg.blocks.features.documents_in", refuse_special)
+    monkeypatch.setitem(registry._default.added, ("backend", Pickling.name), Added(Pickling))
+    texts, labels = documents(200)
+    with pytest.raises(TypeError, match="path"):
+        train(texts, labels, reg="ridge", reg_l2=0.1, memory="1GB", backend="pickling")
 
 
 @pytest.mark.sampled(2)

@@ -115,6 +115,13 @@ def _folder() -> str | None:
         return None
 
 
+def raised_by(module: str, error: BaseException) -> bool:
+    """Whether a package, that of a module, raised an error, or what it called but for textreg."""
+    package = module.partition(".")[0]
+    called = (_package(frame) for frame, _ in traceback.walk_tb(error.__traceback__))
+    return [it for it in called if it in (package, *_OURS)][-1:] == [package]
+
+
 def cause_of(error: BaseException) -> str:
     """An error in one line, with the innermost line of the plugin, not of a library it calls."""
     lines = message_of(error).strip().splitlines()

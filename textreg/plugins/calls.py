@@ -21,7 +21,7 @@ import numpy as np
 
 from textreg import kinds, records
 from textreg.errors import BrokenPluginError, UsageError
-from textreg.isolation import blaming, contained, shown
+from textreg.isolation import blaming, contained, raised_by, shown
 from textreg.plugins import registry
 from textreg.plugins.registry import ours
 from textreg.records import Floats, Int64s, plain_model
@@ -144,12 +144,17 @@ def rows_of_vectors(
 
 @contextmanager
 def workers(backend: kinds.Backend, *arguments: Any) -> Iterator[kinds.Workers]:
-    """``backend.open``: the workers, as long as they are needed."""
-    with ExitStack() as stack:
-        with _blaming(backend, "open"):
-            opened = stack.enter_context(backend.open(*arguments))
-        _require(backend, "open", isinstance(opened, kinds.Workers), "Workers", opened)
-        yield opened
+    """``backend.open``: the workers, as long as they are needed, and blamed for what they raise."""
+    try:
+        with ExitStack() as stack:
+            with _blaming(backend, "open"):
+                opened = stack.enter_context(backend.open(*arguments))
+            _require(backend, "open", isinstance(opened, kinds.Workers), "Workers", opened)
+            yield opened
+    except BaseException as error:
+        theirs = not ours(backend) and raised_by(type(backend).__module__, error)
+        with _blaming(backend, "its workers") if theirs else nullcontext():
+            raise
 
 
 def candidates(part: kinds.Regularizer, problem: records.Problem) -> list[kinds.Regularizer]:
