@@ -168,10 +168,24 @@ def textreg_commands():
 """
     site = Site(tmp_path)
     unpack([Distribution("acme", code, {"command.boom": "acme"})], tmp_path / "wheels", site.target)
-    ((exit_code, _, said),) = site.session([["boom"]])
-    assert exit_code == 70
-    assert re.match(r"Error: ZeroDivisionError: .* a fault of the command, .* of acme \S+, ", said)
-    assert "fault of textreg" not in said
+    for exit_code, _, said in site.session([["boom"], ["acme:boom"]]):
+        assert exit_code == 70
+        assert re.match(
+            r"Error: ZeroDivisionError: .* a fault of the command, .* of acme \S+, ", said
+        )
+        assert "fault of textreg" not in said
+
+
+def test_a_namesake_of_a_command_is_not_blamed_for_it(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    entries = {"command.demo": "acme"}
+    unpack([Distribution("acme", COUNT, entries)], tmp_path / "wheels", site.target)
+    code = "import textreg.demo as it; it.make_reviews = None\n"
+    code += "from textreg.cli import main; raise SystemExit(main(['demo', 'x']))"
+    done = site.python("-c", code)
+    assert done.returncode == 70
+    assert "fault of textreg, and not yours" in done.stderr
+    assert "acme" not in done.stderr
 
 
 @pytest.mark.skipif(not PLUGINS.is_dir(), reason="textreg is not installed from a checkout")

@@ -164,7 +164,7 @@ def main(args: Sequence[str] | None = None) -> int:
         try:
             code = _run(line)
         except BaseException as error:  # noqa: BLE001  # the outermost boundary
-            code = shared.tell(error, line)
+            code = shared.tell(error, line, COMMANDS)
         if args is None and (names := waited_for()):
             threads = "; ".join(names)
             with suppress(OSError):  # nobody can be told

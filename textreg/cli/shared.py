@@ -9,7 +9,7 @@ import sys
 import threading
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TextIO, TypeVar, cast
 
@@ -173,13 +173,16 @@ _ADVICE: Mapping[str | int, str] = {
 _FITTING = ("train", "compare", "groups", "report")
 
 
-def tell(error: BaseException, line: CommandLine) -> int:
-    """Tell of an error on stderr, and return the exit code."""
+def tell(error: BaseException, line: CommandLine, own: Container[str]) -> int:
+    """Tell of an error on stderr, and return the exit code.
+
+    own: the commands that no plugin can replace.
+    """
     if sys.stdout is not None:
         _discard(sys.stdout)
     if isinstance(error, OSError) and error.errno == errno.EPIPE:
         return NOBODY_READS  # as "| head" does: not an error
-    message, code = _explain(error, line)
+    message, code = _explain(error, line, own)
     with suppress(OSError):  # nobody can be told
         if line.debug:
             click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
@@ -189,7 +192,7 @@ def tell(error: BaseException, line: CommandLine) -> int:
     return code
 
 
-def _explain(error: BaseException, line: CommandLine) -> tuple[str, int]:
+def _explain(error: BaseException, line: CommandLine, own: Container[str]) -> tuple[str, int]:
     """An error as one paragraph, and its exit code."""
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
         calls = sys.modules.get("textreg.plugins.calls")
@@ -214,7 +217,7 @@ def _explain(error: BaseException, line: CommandLine) -> tuple[str, int]:
     if isinstance(error, ModuleNotFoundError) and error.name in _NOT_TO_PREDICT:
         what = f"{line.command} needs {error.name}, which is not installed"
         return f"Error: {what}. Run: {terminal.shell_line(['pip', 'install', 'textreg'])}", 2
-    return f"Error: {_fault(error, line.command)}", FAULT
+    return f"Error: {_fault(error, '' if line.command in own else line.command)}", FAULT
 
 
 def _usage(error: click.ClickException, line: CommandLine) -> str:
@@ -233,18 +236,18 @@ def _usage(error: click.ClickException, line: CommandLine) -> str:
 
 
 def _fault(error: BaseException, command: str) -> str:
-    """A fault of textreg, or of a command of others."""
+    """A fault of textreg, or of a command that others may have."""
     import platform
     from importlib.metadata import version
 
-    owner = ""
-    # Without the registry there is no command of a plugin.
-    if (registry := sys.modules.get("textreg.plugins.registry")) is not None:
-        from textreg.plugins.distributions import SATELLITES
+    from textreg.plugins.distributions import SATELLITES
 
-        rows = [row for row in registry.listing() if (row.kind, row.name) == ("command", command)]
-        strange = (row.home for row in rows if row.distribution not in {"textreg", *SATELLITES})
-        owner = next(strange, "")
+    registry, owner = sys.modules.get("textreg.plugins.registry"), ""
+    # Without the registry there is no command of a plugin.
+    for row in registry.listing() if registry else ():
+        called = command in (row.name, f"{row.distribution}:{row.name}")
+        if called and row.kind == "command" and row.distribution not in SATELLITES:
+            owner = row.home
     what = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".: ")
     if owner:
         return (
