@@ -377,6 +377,20 @@ class DenseAware(Wrong):
         return replace(found, w=found.w * (1 + 1e-6 * len(self.seen)))
 
 
+class InPlace(Wrong):
+    """Changes nothing, but by a way that training forbids, as compiled code may take it."""
+
+    def spoil(self, found: Solution, problem: Problem) -> Solution:
+        np.multiply(problem.y, 1.0, out=problem.y)
+        return found
+
+
+def test_the_problem_comes_as_in_training() -> None:
+    (check,) = [check for check in regularizer_checks() if check.name == "input"]
+    with pytest.raises(ValueError, match="array is read-only"):
+        check(InPlace())
+
+
 OWN = [check for check in regularizer_checks() if not check.name.startswith("penalty-")]
 
 

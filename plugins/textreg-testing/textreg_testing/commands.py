@@ -253,8 +253,7 @@ def notes(found: Iterable[Diagnosis] = ()) -> list[str]:
     """
     known = registry.aliases()
     listings = [(f"the variable {DISABLE}", os.environ.get(DISABLE, "").split(","))]
-    for config in registry.blocks.configs:
-        listings.append((f"{config.path}", [*config.disable, *(config.allow or ())]))
+    listings += [(f"{it.path}", [*it.disable, *(it.allow or ())]) for it in registry.blocks.configs]
     damaged = [f"left out as damaged, so install it again: {one}" for one in registry.damaged()]
     homes = {diagnosis.info.home for diagnosis in found}
     undeclared = [

@@ -240,7 +240,7 @@ def _losses(part: Regularizer) -> None:
 @checks.add("input", level=checks.SINGLE)
 def _input(part: Regularizer) -> None:
     """solve does not modify the problem: X, y, weights, groups, links and start stay as they
-    were."""
+    were. It takes them as training gives them, in arrays that cannot be written to."""
     problem: Any = hard(start=(np.full(90, 0.1), 0.1), tol=1e-3)
     arrays = {"X": problem.X.data, "groups.indices": problem.groups.indices}
     arrays |= {"groups.weights": problem.groups.weights, "graph": problem.graph.similar.data}
@@ -249,6 +249,7 @@ def _input(part: Regularizer) -> None:
     prepared(part, problem).solve(problem)
     for name, array in arrays.items():
         require(np.array_equal(array, before[name]), f"{name} as it was", "another")
+    prepared(part, problem).solve(calls.sealed(problem))
 
 
 def _weights_of(part: Regularizer, make: Callable[[], Problem]) -> tuple[Solution, list[Any]]:
