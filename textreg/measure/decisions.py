@@ -78,7 +78,7 @@ def choose_threshold(rule: str, curve: ThresholdCurve, label: str) -> Threshold:
     if value is None:
         raise DataError(
             f"no threshold gives '{label}' a precision of {values[0]:g} on the "
-            f"{len(curve.margins):,} documents held out; the highest is "
+            f"{curve.table[0, 0]:,.0f} documents held out; the highest is "
             f"{curve.precision.max():.3f}. Ask for less, or hold out more documents (--holdout, "
             "--cv)."
         )
@@ -102,41 +102,43 @@ class ThresholdCurve(NamedTuple):
     ----------
     thresholds : ndarray
         One between any two margins that differ, and one beyond each end; ascending.
-    margins : ndarray of shape (n,)
-        Margins of all documents, ascending.
-    sums : ndarray of shape (n + 1, 2)
-        How many documents the highest margins are of, and how many of these have the label; where
-        documents have weights, the sums of them.
+    margins : ndarray
+        The margins that differ, ascending.
+    table : ndarray of shape (2, thresholds)
+        Documents that each threshold predicts to have the label, and how many of them have it;
+        where documents have weights, the sums of these.
     """
 
     thresholds: Floats
     margins: Floats
-    sums: Floats
+    table: Floats
 
     @classmethod
     def of(cls, margins: Floats, has_label: Bools, counts: Floats) -> ThresholdCurve:
         """From the margins of documents, whether each has the label, how much it counts: (n,)."""
-        low = np.unique(margins)
-        thresholds = np.concatenate([[low[0] - 1], _between(low[:-1], low[1:]), [low[-1] + 1]])
-        order = np.argsort(-margins, kind="stable")
-        sums = np.zeros((len(order) + 1, 2))
-        np.cumsum(np.column_stack([counts, counts * has_label])[order], axis=0, out=sums[1:])
-        return cls(thresholds, margins[order[::-1]], sums)
+        order = np.argsort(-margins)
+        ranked, counts = margins[order], counts[order]
+        ends = np.flatnonzero(np.append(ranked[:-1] > ranked[1:], True)) + 1
+        low = ranked[ends - 1][::-1]
+        thresholds = np.concatenate([low[:1] - 1, _between(low[:-1], low[1:]), low[-1:] + 1])
+        sums = np.zeros((2, len(order) + 1))
+        np.cumsum(counts, out=sums[0, 1:])
+        np.cumsum(counts * has_label[order], out=sums[1, 1:])
+        return cls(thresholds, low, sums[:, np.append(0, ends)[::-1]])
 
     @property
     def positives(self) -> float:
         """The number of documents that have the label."""
-        return float(self.sums[-1, 1])
+        return float(self.table[1, 0])
 
     def counts(self, thresholds: Floats) -> Floats:
-        """Documents predicted to have the label, and how many of them have it; (2, thresholds)."""
-        below = np.searchsorted(self.margins, thresholds, side="right")
-        return np.asarray(self.sums[len(self.margins) - below].T)
+        """The table of any thresholds."""
+        return np.asarray(self.table[:, np.searchsorted(self.margins, thresholds, side="right")])
 
     @property
     def precision(self) -> Floats:
         """Of every threshold; 0 if no document is predicted to have the label."""
-        predicted, hits = self.counts(self.thresholds)
+        predicted, hits = self.table
         return np.asarray(hits / np.where(predicted > 0.0, predicted, 1.0))
 
     def best(self, rule: tuple[str, tuple[float, ...]]) -> float | None:
@@ -144,7 +146,7 @@ class ThresholdCurve(NamedTuple):
 
         None if no threshold has the precision that the rule asks for.
         """
-        predicted, hits = self.counts(self.thresholds)
+        predicted, hits = self.table
         name, values = rule
         if name == "f1":
             score = f1_of(hits, predicted, self.positives)
@@ -247,9 +249,7 @@ def _ascend(labels: dict[int, ThresholdCurve]) -> dict[int, float]:
     # From the highest on, which is the highest score: a threshold beyond would say too much.
     thresholds = {k: np.minimum(it.thresholds, it.margins[-1])[::-1] for k, it in labels.items()}
     # What each counts, 2 hits / counted being the F1 of the label, and its hits.
-    tables = {
-        k: np.add(it.counts(thresholds[k]), [[it.positives], [0.0]]) for k, it in labels.items()
-    }
+    tables = {k: it.table[:, ::-1] + np.array([[it.positives], [0.0]]) for k, it in labels.items()}
     chosen: dict[int, int] = {}
     others = np.zeros(2)
     for _ in range(PASSES):
