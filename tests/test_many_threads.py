@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import sysconfig
 import time
@@ -17,8 +19,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import textreg
 from textreg._core.threads import allowed, allowing
+from textreg.jobs import one_thread_in_blas
 from textreg.plugins.registry import Registry
-from textreg.training.running import Work, one_thread_in_blas
+from textreg.training.running import Work
 
 THREADS = 4
 TIMES = 2
@@ -140,3 +143,30 @@ def test_blas_has_its_threads_back_after_the_last_of_several() -> None:
         assert set(threads()) == {1}
         second.__exit__(None, None, None)
         assert threads() == before
+
+
+def test_blas_that_comes_with_an_import_keeps_to_one_thread() -> None:
+    """That of SciPy is loaded within a training that needs it: the first gives what others give."""
+    code = """
+import numpy
+from threadpoolctl import threadpool_info
+from textreg.jobs import one_thread_in_blas
+
+def threads():
+    return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+
+before = threads()
+with one_thread_in_blas():
+    import scipy.linalg
+    late = threads()
+    with one_thread_in_blas(loaded=True):
+        within = threads()
+    after = threads()
+print(sorted(before), sorted(late), sorted(within), sorted(after), sorted(threads()))
+"""
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    env = {**{key: it for key, it in os.environ.items() if key not in names}, names[0]: "2"}
+    said = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    if said.stdout == "[2] [1] [1] [1] [2]\n":
+        pytest.skip("NumPy and SciPy share one BLAS here")
+    assert said.stdout == "[2] [1, 2] [1, 1] [1, 1] [2, 2]\n", said.stderr

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from textreg.errors import DataError, UsageError
+from textreg.jobs import one_thread_in_blas
 from textreg.records import Bools, Floats, Int32s, Int64s, Tokens
 from textreg.records.arrays import row_of
 from textreg.records.documents import check_texts
@@ -468,7 +469,8 @@ def word_vectors(
     positive.eliminate_zeros()
     dimensions = min(dimensions, len(kept) - 1)
     start = np.random.default_rng(seed).standard_normal(len(kept))
-    U, s, _ = svds(positive, k=dimensions, v0=start)
+    with one_thread_in_blas(loaded=True):
+        U, s, _ = svds(positive, k=dimensions, v0=start)
     return np.asarray(U[:, ::-1] * np.sqrt(s[::-1]))
 
 

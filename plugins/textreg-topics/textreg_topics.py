@@ -60,6 +60,8 @@ class TopicBuilder(WordGroupBuilder):
                 f"{100 * self.max_df:g} % of {tokens.n_documents:,}. Lower --groups-min-df, or "
                 "raise --groups-max-df."
             )
+        import sklearn.decomposition  # noqa: F401  # with its BLAS, which the limit is for, too
+
         # One thread: with several, sums come in another order and a word at the end may change.
         with _TURN, threadpool_limits(limits=1):
             strengths = self.strengths(counts[:, selected])

@@ -229,8 +229,7 @@ class Design:
     @arrays.derived
     def squares(self) -> Floats:
         """The squared values of ``columns``, for curvature of several vectors at once."""
-        data = self.columns.data
-        return _read_only(data * data, np.float64)
+        return _read_only(np.square(self.columns.data), np.float64)
 
     @arrays.derived
     def features(self) -> Int32s:

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 from textreg import errors, interrupts, kinds, terminal
 from textreg._core.threads import allowed, allowing
-from textreg.jobs import check_jobs, threads_of
+from textreg.jobs import check_jobs, one_thread_in_blas, threads_of
 from textreg.records import Step
 
 LOG = terminal.logger("training")
@@ -206,31 +206,6 @@ class Run:
         finally:
             # A piece that outlives the command would put back the streams it found, which are gone.
             pool.shutdown(wait=patient, cancel_futures=True)
-
-
-_LOCK = threading.Lock()
-
-# The limit that was set, once for each of those who work under it.
-_limits: list[Any] = []
-
-
-@contextmanager
-def one_thread_in_blas() -> Iterator[None]:
-    """A time in which BLAS keeps to one thread: the last who leaves it ends it.
-
-    Each by itself would restore what it found, which another may have set.
-    """
-    from threadpoolctl import threadpool_limits
-
-    with _LOCK:
-        _limits.append(_limits[0] if _limits else threadpool_limits(limits=1))
-    try:
-        yield
-    finally:
-        with _LOCK:
-            limit = _limits.pop()
-            if not _limits:
-                limit.restore_original_limits()
 
 
 class Clock:

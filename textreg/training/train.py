@@ -19,6 +19,7 @@ from textreg.blocks.backends import open_workers
 from textreg.blocks.scratch import Scratch
 from textreg.errors import DataError, UsageError
 from textreg.features.markup import warn_of_html
+from textreg.jobs import one_thread_in_blas
 from textreg.kinds import Regularizer
 from textreg.measure.metrics import wilson
 from textreg.model import summary as records
@@ -439,7 +440,7 @@ def learn(
     with (
         searched if documents.splits else nullcontext() as workers,
         allowing(work.threads),
-        running.one_thread_in_blas(),  # which waits for others where the machine is busy
+        one_thread_in_blas(),  # which waits for others where the machine is busy
     ):
         work.report("features", 0, n)
         # The first stage is prepared here, so that its time counts as that of the features. No
@@ -451,7 +452,7 @@ def learn(
         fitting.LOG.info("%d features in %.2f s", n_features, clock.stop("features"))
         result = search.run_search(stages, replace(work, workers=workers))
     fitting.report_search(context, result, clock.stop("search"))
-    with allowing(work.threads), running.one_thread_in_blas():
+    with allowing(work.threads), one_thread_in_blas():
         fit = fitting.fit_best(context, result, work, initial)
     fitting.report_fit(fit, settings, clock.stop("fit"))
     path = None

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from textreg.errors import ConvergenceWarning
+from textreg.jobs import one_thread_in_blas
 from textreg.kinds import Regularizer
 from textreg.measure.metrics import equal_count, standard_error
 from textreg.params import LogGrid
@@ -30,7 +31,7 @@ from textreg.records import Bools, Floats, Problem, Solution, Step, arrays
 from textreg.tasks import Task
 from textreg.tasks.base import Held
 from textreg.tasks.classification import Multiclass
-from textreg.training.running import ALONE, Run, Work, one_thread_in_blas
+from textreg.training.running import ALONE, Run, Work
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -22,7 +22,11 @@ from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
+
+# Not later: a training keeps the BLAS to one thread that is there when it begins.
+from scipy.linalg import eigh_tridiagonal
 from scipy.sparse import csc_array
+from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
@@ -99,8 +103,6 @@ def eigenvectors(
 
 def _lanczos(product: Product, size: int, count: int) -> tuple[Floats, Floats]:
     """The largest eigenvalues."""
-    from scipy.sparse.linalg import LinearOperator, eigsh
-
     operator = LinearOperator((size, size), matvec=product, dtype=np.float64)
     values, vectors = eigsh(
         operator, count, which="LA", v0=_start(size), ncv=max(2 * count + 1, SPACE), tol=1e-6
@@ -166,7 +168,6 @@ def _completed(apply: Product, values: Floats, vectors: Floats) -> Floats:
 def _inverse(matrix: csc_array) -> Product:
     """Its inverse, times a vector or a matrix."""
     from scipy.sparse import identity
-    from scipy.sparse.linalg import splu
 
     shifted = (matrix + SHIFT * identity(matrix.shape[0])).tocsc()
     solve: Product = splu(shifted, "MMD_AT_PLUS_A", 0.0, options={"SymmetricMode": True}).solve
@@ -189,8 +190,6 @@ def _filtered(product: Product, top: float, cut: float) -> Product:
 
 def _spectrum(product: Product, size: int) -> Spectrum:
     """An estimate by Gauss quadrature: Lanczos steps from a random vector."""
-    from scipy.linalg import eigh_tridiagonal
-
     basis = np.zeros((STEPS + 1, size))
     basis[0] = _start(size)
     basis[0] /= np.linalg.norm(basis[0])
