@@ -230,7 +230,7 @@ class Group(Regularizer):
 
     def _ascends(self, problem: Problem) -> bool:
         """Whether norms of groups are fitted by sweeps, which labels share: in memory, no l1."""
-        suits = type(problem.loss) is Logistic and not is_small(problem.design)
+        suits = type(problem.loss) is Logistic and not is_small(problem)
         return self.solver == "majorize" and self.l1 == 0.0 < self.l2 and suits
 
     def support(self, problem: Problem, solution: Solution) -> Support | None:

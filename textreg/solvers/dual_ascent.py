@@ -96,7 +96,7 @@ def suits(problem: Problem, q: float) -> bool:
         return False
     if design.blocks:
         return in_range(problem, design.row_norms(), q)
-    return not (is_small(design) or design.full) and single(problem, compact_rows(design), q)
+    return not (is_small(problem) or design.full) and single(problem, compact_rows(design), q)
 
 
 def single(problem: Problem, rows: CompactRows, q: float) -> bool:
@@ -136,7 +136,7 @@ def ridges(problems: Sequence[Problem], l2: float) -> list[Solution]:
     design = problems[0].design
     if not design.blocks:
         # Sweeps read compact rows, and the matrix itself for a few certificates alone.
-        copied = type(problems[0].loss) not in SWEPT or is_small(design)
+        copied = type(problems[0].loss) not in SWEPT or is_small(problems[0])
         return over_merged_columns(problems, lambda reduced: _solve(reduced, l2), copied=copied)
     most = labels_at_a_time(design)
     parts = [problems[at : at + most] for at in range(0, len(problems), most)]

@@ -48,7 +48,7 @@ from textreg.records.design import ScaledColumns
 from textreg.solvers.certificate import EngineDual, Excess
 from textreg.solvers.linear_algebra import union
 from textreg.solvers.reweighting import VectorFit
-from textreg.solvers.state import Engine, Scales
+from textreg.solvers.state import Engine, Scales, has_kinks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -311,13 +311,14 @@ def compact_rows(design: Design) -> CompactRows:
 SMALL = 100_000
 
 
-def is_small(design: Design) -> bool:
+def is_small(problem: Problem) -> bool:
     """Whether Newton's steps are quicker than dual ascent: where p <= n, for so few values.
 
-    For as few cells either takes no time, and Newton's steps come nearer than asked.
+    For as few cells either takes no time, and Newton's steps come nearer than asked; but past the
+    kinks of a hinge there are too many of them.
     """
-    n, p = design.shape
-    return design.values <= SMALL and (p <= n or n * p <= SMALL)
+    (n, p), cells = problem.design.shape, 0 if has_kinks(problem.loss) else SMALL
+    return problem.design.values <= SMALL and (p <= n or n * p <= cells)
 
 
 # Largest share of the values of a matrix that a working set may hold.
