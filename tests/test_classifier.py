@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
+from sklearn.ensemble import StackingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -93,6 +94,16 @@ def test_sequences_of_any_kind() -> None:
 
 
 # Weights
+
+
+def test_probabilities_are_there_if_the_loss_gives_them() -> None:
+    """As scikit-learn asks with ``hasattr``, so that a stack takes scores in their place."""
+    assert hasattr(classifier(), "predict_proba")
+    hinge = classifier(loss="hinge")
+    assert not hasattr(hinge, "predict_proba")
+    stacked = StackingClassifier([("hinge", hinge)], cv=2).fit(TEXTS, SIDES)
+    assert stacked.stack_method_ == ["decision_function"]
+    assert stacked.score(TEXTS, SIDES) == 1.0
 
 
 def test_a_weight_of_two_is_a_document_twice() -> None:

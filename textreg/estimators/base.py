@@ -542,3 +542,14 @@ def named_as(classes: NDArray[Any], sets: Iterable[Iterable[Any]]) -> list[tuple
     """Sets of labels as texts: 1 beside 2.5 is the class 1.0, and called so."""
     name_of = {label: str(label) for label in classes.tolist()}
     return [tuple(name_of.get(label, str(label)) for label in labels) for labels in sets]
+
+
+def gives_probabilities(estimator: Any) -> bool:
+    """Whether the loss does; AttributeError otherwise, as scikit-learn asks with ``hasattr``."""
+    loss = create_part("loss", estimator.loss, {})
+    if not loss.log_odds:
+        raise AttributeError(
+            f"the loss '{loss.label()}' gives no probabilities: use decision_function, or the "
+            "logistic loss."
+        )
+    return True

@@ -19,7 +19,6 @@ from textreg.estimators import base
 from textreg.estimators.base import PartsEstimator, TextMatrix, declared
 from textreg.features.encoder import Encoder
 from textreg.features.vectorize import MatrixRows, Vectorizer
-from textreg.losses import find_loss
 from textreg.records import Bools, Design, Floats, Tokens
 from textreg.records.design import as_design
 from textreg.records.documents import as_column
@@ -295,17 +294,6 @@ class Indicator(Multilabel):
         return self.decide(held.scores)
 
 
-def _gives_probabilities(estimator: LinearClassifier) -> bool:
-    """Whether the loss does; AttributeError otherwise, as scikit-learn asks with ``hasattr``."""
-    loss = create_part("loss", estimator.loss, {})
-    if not loss.log_odds:
-        raise AttributeError(
-            f"the loss '{loss.label()}' gives no probabilities: use decision_function, or the "
-            "logistic loss."
-        )
-    return True
-
-
 class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
     """Classify rows of numbers with a linear model, by any regularizer and any loss.
 
@@ -455,7 +443,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
             # (n, k): which labels each row has
             matrix = np.asarray(y.toarray() if hasattr(y, "toarray") else y) != 0
             _, weights = self._checked(n, np.zeros(len(matrix)), sample_weight, "rows")
-            task = Indicator(tuple(map(str, classes)), loss.name, find_loss(loss).log_odds)
+            task = Indicator(tuple(map(str, classes)), loss.name, loss.log_odds)
             target = Target(task, matrix)
         else:
             raise DataError(
@@ -503,7 +491,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
             return decided.astype(np.int64)
         return np.asarray(self.classes_[decided.astype(np.int64)])
 
-    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(base.gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """Predict the probabilities of the classes of rows; only with a loss that gives some.
 
@@ -521,7 +509,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self._task.probabilities(self._table(X))
 
-    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(base.gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Floats:
         """Predict the logarithms of the probabilities; exact where these are next to 0.
 

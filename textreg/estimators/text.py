@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from textreg._core.threads import allowing
@@ -442,20 +443,20 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             an array of tuples of labels where it had lists or sets.
         """
         check_is_fitted(self)
+        decided = self.model_.decide(self._scores(X)).astype(np.int64)
         if self._several:
-            decided = self.model_.decide(self._scores(X))
-            columns = self._in_columns(decided.astype(np.int64), 0)
+            columns = self._in_columns(decided, 0)
             if self._indicator:
                 return columns
             # Filled in place: NumPy would make a table of tuples of one length.
             answers = np.empty(len(columns), dtype=object)
             answers[:] = [tuple(self.classes_[row == 1].tolist()) for row in columns]
             return answers
-        codes = self.model_.decide(self._scores(X)).astype(np.int64)
-        return np.asarray(self._answers[codes])
+        return np.asarray(self._answers[decided])
 
+    @available_if(base.gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Iterable[Document]) -> Floats:
-        """Predict the probabilities of the labels of texts.
+        """Predict the probabilities of the labels of texts; only with a loss that gives some.
 
         Parameters
         ----------
@@ -467,11 +468,6 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         ndarray of shape (n, n_classes)
             Probabilities, in the order of ``classes_``. They sum to one, unless texts have several
             labels: then each is that of one label by itself.
-
-        Raises
-        ------
-        UsageError
-            If the loss gives no probabilities.
         """
         check_is_fitted(self)
         return self._in_columns(self.model_.probabilities(self._scores(X)), 0.0)
