@@ -739,6 +739,31 @@ def test_command_with_models_and_files(cli: Cli, demo: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        (("--metric", "accuracy"), "metric"),
+        (("--tokenizer", "words"), "tokenizer"),
+        (("--ngrams", "1"), "ngrams"),
+        (("--no-refit",), "refit"),
+        (("--unknown", "none"), "unknown"),
+        (("--dev", "DEMO"), "dev"),
+    ],
+)
+def test_options_of_trainings_are_refused_where_none_is_trained(
+    cli: Cli, demo: Path, tmp_path: Path, options: tuple[str, ...], name: str
+) -> None:
+    models = [tmp_path / "one.textreg", tmp_path / "other.textreg"]
+    for model in models:
+        textreg.train(["so good", "bad"], ["pos", "neg"], reg="none").save(model)
+    words = [str(demo / "train.jsonl") if word == "DEMO" else word for word in options]
+    measured = (*models, demo / "test.jsonl")
+    result = cli("compare", *measured, *words)
+    assert result.code == 2
+    assert f"{name} is for candidates to train, and all are models" in result.err
+    assert cli("compare", *measured, "--seed", "3", "--jobs", "1").code == 0
+
+
+@pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (("MODEL",), "name a corpus to measure on"),

@@ -159,8 +159,7 @@ def auprc(marked: Bools, evidence: Floats) -> float:
     deyoung2020, section 4.1; ``auc(recall, precision)`` of scikit-learn's curve.
     """
     precision, recall = _curve(marked, evidence)
-    before = np.append(1.0, precision[:-1])
-    return float(np.diff(recall, prepend=0.0) @ (precision + before) / 2)
+    return float(np.diff(recall, prepend=0.0) @ (precision + np.append(1.0, precision[:-1])) / 2)
 
 
 def average_precision(marked: Bools, evidence: Floats) -> float:
@@ -273,8 +272,7 @@ def passage_overlap(marked: Int64s, predicted: Int64s, threshold: float = IOU_TH
     ends = np.minimum.outer(predicted[:, 1], marked[:, 1])
     common = np.maximum(ends - np.maximum.outer(predicted[:, 0], marked[:, 0]), 0)
     union = np.diff(marked)[None, :, 0] + np.diff(predicted)[:, None, 0] - common
-    best = (common / union).max(axis=1, initial=0.0)
-    right = float(np.count_nonzero(best >= threshold))
+    right = float(np.count_nonzero((common / union).max(axis=1, initial=0.0) >= threshold))
     return Overlap(right / max(len(predicted), 1), right / max(len(marked), 1))
 
 

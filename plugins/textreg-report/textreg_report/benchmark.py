@@ -359,6 +359,11 @@ def compare(  # its options are its interface
         )
     baseline = baseline_of(ready, baseline, usual="elastic")
     trained = [one for one in ready.values() if isinstance(one, TrainingSettings)]
+    if not trained and (idle := settings.keys() - {"jobs"}):
+        raise UsageError(
+            f"{min(idle)} is for candidates to train, and all are models: leave it out, or name "
+            "regularizers as well (--reg)."
+        )
     rares = {settings.rare for settings in trained}
     rare = Rare()
     # Once for all, before test documents are held out; that of the unknown is no rare label.

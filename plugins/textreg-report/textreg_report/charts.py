@@ -441,8 +441,7 @@ class Chart:
             self.text((at, self.bottom + 17), minus(f"{value:,g}"), "tick")
         self.text(((self.LEFT + right) / 2, self.bottom + 38), titles[0], "title")
         left, middle = self.LEFT - 53, (self.TOP + self.bottom) / 2
-        turned = f"rotate(-90 {left} {middle:g})"
-        self.text((left, middle), titles[1], "title", transform=turned)
+        self.text((left, middle), titles[1], "title", transform=f"rotate(-90 {left} {middle:g})")
 
     def x(self, value: float) -> float:
         """Where a number lies from left to right."""

@@ -395,9 +395,8 @@ def read_benchmarks(
                 f"{len(corpora)} corpora but {len(given)} times --{option}: give one file for "
                 "each, in the same order."
             )
-    read: Any = {key: files.get(key) or [None] * len(corpora) for key in ("test", "dev")}
-    parts = zip(corpora, read["test"], read["dev"], strict=True)
-    return (Benchmark.read(*paths, **how.options()) for paths in parts)
+    parts: Any = [files.get(part) or [None] * len(corpora) for part in ("test", "dev")]
+    return (Benchmark.read(*it, **how.options()) for it in zip(corpora, *parts, strict=True))
 
 
 def candidates_of(regs: Sequence[str], models: Sequence[str]) -> dict[str, Candidate]:
@@ -464,6 +463,7 @@ def compare_command(
     candidates = candidates_of(reg, models)
     how = _as_trained(how, candidates)
     options["fields"] = (how.fields or None) if reg else None
+    options["dev"] = None if reg else dev or None  # each benchmark has its own, where some train
     chosen = {key: value for key, value in options.items() if value is not None}
     benchmarks = read_benchmarks(corpora, how, test=test, dev=dev)
     with progress_bar(quiet=False) as progress:

@@ -251,8 +251,7 @@ def answers_in_full(task: Task, corpus: Corpus, y_pred: Targets) -> list[Any]:
             else labels
             for labels, truth in zip(given, truths, strict=True)
         ]
-    right = task.right(task.targets(corpus), y_pred)
-    return list(np.where(right, truths, given))
+    return list(np.where(task.right(task.targets(corpus), y_pred), truths, given))
 
 
 def _r2(y_true: Floats, y_pred: Floats, rows: Int64s | slice = slice(None)) -> float:

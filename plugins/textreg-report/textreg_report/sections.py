@@ -152,8 +152,7 @@ def label_words(model: Model, X: Any, y_true: Any) -> tuple[tuple[Section, ...],
     labels = []
     for c in shown.tolist():
         order = [j for j in np.argsort(-rows[c], kind="stable")[:TOP] if rows[c, j] > 0]
-        mine = task.documents_of(y_true, c)
-        inside = np.bincount(X[mine].indices, minlength=X.shape[1])
+        inside = np.bincount(X[task.documents_of(y_true, c)].indices, minlength=X.shape[1])
         rows_shown = [
             Section(
                 feature=model.encoder.names[j],
