@@ -211,6 +211,18 @@ def test_texts_alone(cli: Cli, tmp_path: Path) -> None:
     assert "the documents have no labels" in result.out
 
 
+def test_labels_that_are_there_are_not_looked_at_without_labels(cli: Cli, tmp_path: Path) -> None:
+    path, fixed = tmp_path / "labeled.csv", tmp_path / "fixed.csv"
+    rows = ["one text,good", "another text,bad", "a third,good", "a fourth,Good"]
+    path.write_text("\n".join(["text,label", *rows, ""]))
+    result = json.loads(cli("check", path, "--json").out)
+    assert result["labels"] == {"good": 2, "bad": 1, "Good": 1}
+    assert "similar-labels" in {finding["name"] for finding in result["findings"]}
+    result = json.loads(cli("check", path, "--no-labels", "--fix", fixed, "--json").out)
+    assert (result["labels"], result["findings"]) == ({}, [])
+    assert fixed.read_text().splitlines()[1:] == rows
+
+
 def test_several_columns_of_text_are_one_text(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "mails.csv"
     path.write_text(

@@ -245,8 +245,7 @@ def groups(
     }
     shown = [_group_row(groups, tokens, g) for g in range(min(top, len(groups)))]
     if output is not None:
-        lines = group_lines(groups, tokens.vocabulary)
-        write_atomically(Path(output), "".join(lines).encode())
+        write_atomically(Path(output), "".join(group_lines(groups, tokens.vocabulary)).encode())
         facts["saved"] = output
     if as_json:
         print_json({**facts, "shown": shown})

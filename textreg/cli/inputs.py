@@ -7,6 +7,7 @@ import functools
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -202,7 +203,7 @@ class Reading(NamedTuple):
         most = MAX_SKIPPED if self.max_skipped is None else self.max_skipped
         try:
             with _telling_the_command():
-                return readers.read_readable(
+                read = readers.read_readable(
                     files,
                     ColumnNames(self.text_col, self.label_col if labeled else None),
                     labeled=labeled,
@@ -217,6 +218,8 @@ class Reading(NamedTuple):
             if others or not labeled or "label" not in str(error):
                 raise
             raise DataError(f"{error} To check texts without labels, pass --no-labels.") from None
+        # A column of labels is found all the same where there is one.
+        return read if labeled else read._replace(corpus=replace(read.corpus, labels=None))
 
     def unlabeled(self, files: Sequence[str], *, tell: bool = False) -> Corpus:
         """Read documents without their labels."""

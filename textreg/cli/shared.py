@@ -499,8 +499,7 @@ class OpenGroup(Command, click.Group):
         if name not in known and (":" in name or satellite_of("command", self._full(name))):
             registry.find("command", self._full(name))
         elif name not in known:
-            alternatives = errors.alternatives(name, known)
-            raise click.UsageError(f"no command '{name}'.{alternatives}", ctx)
+            raise click.UsageError(f"no command '{name}'.{errors.alternatives(name, known)}", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
