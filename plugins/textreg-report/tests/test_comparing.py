@@ -62,6 +62,23 @@ def test_each_is_what_its_own_training_gives(demo: Path, found: Comparison) -> N
         assert cell.gap == model.summary.gap
 
 
+def test_features_are_not_those_of_a_candidate_with_unlabeled_documents(demo: Path) -> None:
+    benchmark = Benchmark.read(str(demo))
+    assert isinstance(benchmark.train, Corpus)
+    network = {"reg": "network", "graph": "cooccurrence", "reg_alpha": 1.0, "reg_beta": 0.1}
+    unlabeled = Corpus(["a word of its own", *benchmark.train.texts])
+    candidates = {
+        "more": {**network, "unlabeled": unlabeled},
+        "network": network,
+        "vectors": {"reg": "ridge", "reg_l2": 0.1, "unlabeled": unlabeled},
+    }
+    for order in (list(candidates), list(candidates)[::-1]):
+        chosen = {name: candidates[name] for name in order}
+        found = compare(chosen, benchmark, weighting="unit-idf", tokenizer="words")
+        of = {name: found.cell("demo", name).of for name in order}
+        assert of["more"] > of["network"] == of["vectors"]
+
+
 def test_features_are_made_once_where_they_agree(
     demo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

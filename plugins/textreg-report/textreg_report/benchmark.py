@@ -436,8 +436,8 @@ def _train(
             settings = settings.replace(dev=benchmark.dev)
         settings = for_documents(settings, benchmark.train)
         posed = read_training(benchmark.train, settings)  # as the features' training does
-        of_features = ("vectorizer", "tokenizer", "fields", "refit", "rare", "unknown")
-        key = tuple(getattr(settings, setting) for setting in of_features)
+        asked = "vectorizer tokenizer fields refit rare unknown dev unlabeled leans_on_vectors"
+        key = tuple(getattr(settings, setting) for setting in asked.split())
         if key not in shared:
             start = time.perf_counter()
             features = make_features(posed.corpus, posed.settings)
