@@ -187,6 +187,17 @@ def test_each_is_what_its_own_training_gives(
     assert cell.params == {"alpha": 1.0, "beta": 0.1}
 
 
+def test_unlabeled_documents_are_those_of_each_sample_s_graph(benchmark: Benchmark) -> None:
+    assert isinstance(benchmark.test, Corpus)
+    drawn, rest = sample(benchmark, 40, 0)
+    more = {"demo": rest}
+    curve = learn_curve(BOTH, benchmark, sizes=[40], draws=1, unlabeled=more, **OPTIONS)
+    model = textreg.train(drawn.texts, drawn.labels or (), unlabeled=rest, **NETWORK, **OPTIONS)
+    (cell,) = [it for it in curve.cells if it.candidate == "network"]
+    right = np.array(model.predict(benchmark.test.texts)) == np.array(benchmark.test.labels)
+    assert (cell.features, cell.accuracy) == (model.n_features, right.mean())
+
+
 def test_labels_leave_all_words_known(found: dict[str, LearningCurve]) -> None:
     features = {
         by: {(it.candidate, it.size, it.draw): it.features for it in curve.cells}

@@ -69,8 +69,10 @@ class Pool:
         corpus, sample = self.benchmark.train, self.benchmark.train.select(rows)
         more = [] if self.unlabeled is None else list(self.unlabeled.texts)
         settings = for_documents(settings, corpus)  # not each sample with features of other kinds
-        graph = settings.reg.needs == "graph"
-        key = settings.vectorizer, settings.tokenizer, settings.fields, graph and not self.known
+        graph = settings.reg.needs == "graph" and not self.known
+        if graph and more:  # before features are made: they are of these texts, too
+            settings = settings.replace(unlabeled=Corpus(texts=more))
+        key = settings.vectorizer, settings.tokenizer, settings.fields, graph
         if key not in self.made:
             every = Corpus(texts=[*corpus.texts, *more]) if self.known else sample
             features = make_features(every, settings)
@@ -79,8 +81,6 @@ class Pool:
         if self.known:
             of_rows = MatrixRows(made.X[rows])
             return sample, settings, replace(made, rows=of_rows, tokens=made.tokens.select(rows))
-        if graph and more:
-            settings = settings.replace(unlabeled=Corpus(texts=more))
         return sample, settings, made
 
     def measure(self, settings: TrainingSettings, name: str, draw: int, size: int) -> Measurement:
