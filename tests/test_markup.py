@@ -132,3 +132,14 @@ def test_documents_that_are_tokens_have_no_html() -> None:
     with pytest.raises(UsageError, match=r"are tokens\. Leave it out, or give texts"):
         textreg.train(documents * 9, ["x", "y"] * 9, reg="ridge", strip_html=True)
     textreg.train(documents * 9, ["x", "y"] * 9, reg="ridge")
+
+
+@pytest.mark.parametrize("strips", [False, True])
+def test_a_field_that_is_stripped_is_not_told_to_hold_html(strips: bool) -> None:
+    fields = {"subject": "text", "body": {"strip_html": strips}}
+    mails = [{"subject": "a mail", "body": f"<b>{word}</b>"} for word in ("good", "bad")] * 20
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = textreg.train(mails, ["pos", "neg"] * 20, reg="ridge", reg_l2=0.1, fields=fields)
+    assert [str(it.message)[:27] for it in caught] == ["100% of the documents hold "] * (not strips)
+    assert ("body:b good" in model.encoder.names) is not strips

@@ -382,7 +382,8 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
     target.task.check_thresholds(settings.threshold or {})
     if settings.path:
         fitting.path_parameter(settings.reg)  # refused before long work
-    if features is None and not settings.vectorizer.strip_html:
+    stripped = any(field.options.get("strip_html") for field in settings.fields or ())
+    if features is None and not (settings.vectorizer.strip_html or stripped):
         warn_of_html(corpus)
     if settings.memory is not None:
         from textreg.training.blocks import check_settings, learn_in_blocks
