@@ -178,10 +178,10 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 35_580,
+    "textreg": 35_588,
     "textreg/_core": 4_170,
     "textreg/blocks": 629,
-    "textreg/builtin": 1_202,
+    "textreg/builtin": 1_209,
     "textreg/checking": 1_041,
     "textreg/cli": 3_418,
     "textreg/estimators": 866,
@@ -194,7 +194,7 @@ BUDGETS = {
     "textreg/records": 2_487,
     "textreg/solvers": 4_788,
     "textreg/tasks": 1_296,
-    "textreg/training": 4_307,
+    "textreg/training": 4_308,
     "plugins": 11_173,
     "plugins/textreg-dask": 577,
     "plugins/textreg-export": 1_365,

@@ -103,6 +103,11 @@ def as_weights(value: Any) -> str | tuple[float, ...]:
     return tuple(weights.astype(np.float64).tolist())
 
 
+# Strengths of ridges for numbers, before those of labels: numbers may be next to pure noise, which
+# weaker ones fitted to an R² of -.2 on new texts.
+OF_NUMBERS = LogGrid(1.0, 100.0, 3)
+
+
 class WeightedRegularizer(SeparableRegularizer):
     """The same with a penalty that is stronger for some features: l1 v_j |w_j|, or l2 v_j w_j^2.
 
@@ -154,6 +159,14 @@ class WeightedRegularizer(SeparableRegularizer):
         if parameter == "l1":
             return float((sizes[weighted] / factors[weighted]).max())
         return float(sizes.max() / factors.mean() / problem.spread())
+
+    def candidates(self, problem: Problem) -> list[Regularizer]:
+        """The grid; of ridges for numbers stronger ones as well."""
+        grid, strengths = super().candidates(problem), {"l1": 0.0, **self.strengths()}
+        if strengths != {"l1": 0.0, "l2": AUTO} or (np.abs(problem.y) == 1.0).all():
+            return grid
+        stronger = OF_NUMBERS.values(self.scale(problem, "l2"))
+        return [*(self.replace(l2=l2) for l2 in stronger), *grid]
 
     def penalty(self, problem: Problem) -> Separable:
         """The penalty for the features of ``problem``; UsageError if a strength is not chosen."""
