@@ -124,6 +124,14 @@ def test_documents_are_left_out_once_and_lone_labels_never() -> None:
 
 
 @pytest.mark.parametrize("task", [OneVsRest(("a", "b", "c")), Softmax(("a", "b", "c"))])
+def test_no_probability_is_rounded_to_more_than_one(task: OneVsRest | Softmax) -> None:
+    sizes = np.linspace(0.0, 100.0, 2001)
+    table = np.stack([sizes, -2.0 * sizes, -3.0 * sizes], axis=1)
+    assert task._log_losses(table, np.zeros(len(sizes), dtype=np.int64)).min() >= 0.0
+    assert task.log_probabilities(table).max() <= 0.0
+
+
+@pytest.mark.parametrize("task", [OneVsRest(("a", "b", "c")), Softmax(("a", "b", "c"))])
 def test_the_joint_shift_is_where_the_gradient_vanishes(task: OneVsRest) -> None:
     rng = np.random.default_rng(2)
     codes = rng.integers(0, 3, 80)

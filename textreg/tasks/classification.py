@@ -555,7 +555,8 @@ class Multiclass(Classification):
     def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
         table = self._calibrated(scores, calibration)
         _, total, m = self._sums(table)
-        return self._logits(table) - (np.log(total) + m)[:, None]
+        # A sum may be rounded to less than its largest term.
+        return np.minimum(self._logits(table) - (np.log(total) + m)[:, None], 0.0)
 
     def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
         _, total, m = self._sums(table)
@@ -563,7 +564,7 @@ class Multiclass(Classification):
 
     def _losses(self, true_scores: Floats, total: Floats, m: Floats) -> Floats:
         """(n,) The log-losses, where the true labels have the scores ``true_scores`` (n,)."""
-        return np.asarray(np.log(total) + m - self._logits(true_scores))
+        return np.maximum(np.log(total) + m - self._logits(true_scores), 0.0)
 
     def _reliability(self, proba: Floats, y: Targets) -> Reliability:
         """Of the probability of each document's most probable label."""
