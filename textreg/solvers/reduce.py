@@ -315,9 +315,9 @@ def is_small(problem: Problem) -> bool:
     """Whether Newton's steps are quicker than dual ascent: where p <= n, for so few values.
 
     For as few cells either takes no time, and Newton's steps come nearer than asked; but past the
-    kinks of a hinge there are too many of them.
+    kinks of a hinge there are many of them, for as few as a twentieth.
     """
-    (n, p), cells = problem.design.shape, 0 if has_kinks(problem.loss) else SMALL
+    (n, p), cells = problem.design.shape, SMALL // 20 if has_kinks(problem.loss) else SMALL
     return problem.design.values <= SMALL and (p <= n or n * p <= cells)
 
 
