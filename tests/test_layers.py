@@ -178,7 +178,7 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 35_588,
+    "textreg": 35_595,
     "textreg/_core": 4_170,
     "textreg/blocks": 629,
     "textreg/builtin": 1_209,
@@ -187,20 +187,20 @@ BUDGETS = {
     "textreg/estimators": 866,
     "textreg/explain": 1_151,
     "textreg/features": 1_155,
-    "textreg/measure": 973,
+    "textreg/measure": 972,
     "textreg/model": 1_631,
-    "textreg/plugins": 1_302,
+    "textreg/plugins": 1_303,
     "textreg/reading": 2_299,
-    "textreg/records": 2_487,
+    "textreg/records": 2_492,
     "textreg/solvers": 4_788,
-    "textreg/tasks": 1_296,
-    "textreg/training": 4_308,
-    "plugins": 11_173,
+    "textreg/tasks": 1_297,
+    "textreg/training": 4_309,
+    "plugins": 11_174,
     "plugins/textreg-dask": 577,
     "plugins/textreg-export": 1_365,
     "plugins/textreg-latent": 724,
     "plugins/textreg-papers": 969,
-    "plugins/textreg-report": 4_030,
+    "plugins/textreg-report": 4_031,
     "plugins/textreg-testing": 2_883,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.

@@ -211,8 +211,9 @@ class Groups:
             copy_rows(*stored, np.maximum(merged.origin, 0), self.indptr, indices)
         single = np.flatnonzero(merged.origin <= -2)
         indices[self.indptr[single]] = -2 - merged.origin[single]
-        vars(self)[name] = arrays.read_only(indices)
-        return vars(self)[name]
+        indices.flags.writeable = False  # itself, as frozen copies a view of what can be written to
+        vars(self)[name] = indices
+        return indices
 
     @cached_property
     def distinct(self) -> MergedGroups:
