@@ -16,11 +16,9 @@ from textreg.errors import DataError, ModelError, UsageError
 from textreg.measure.decisions import (
     HOTTEST,
     Calibration,
-    common_threshold,
     log_odds,
     lowest,
     parse_rule,
-    thresholds_of,
 )
 from textreg.model.json_records import from_json
 from textreg.tasks import Multilabel, Task, classification
@@ -394,16 +392,3 @@ def test_a_document_of_weight_three_counts_as_three(several: bool) -> None:
     at = np.linspace(-2, 2, 9)
     assert np.interp(at, *curves[0]) == pytest.approx(np.interp(at, *curves[1]), abs=0.01)
     assert np.abs(np.interp(at, *curves[2]) - np.interp(at, *curves[1])).max() > 0.05
-
-
-def test_shared_thresholds_count_documents_by_their_weights() -> None:
-    random = np.random.default_rng(6)
-    y_true = random.random((300, 4)) < 0.3
-    scores = y_true + random.normal(size=y_true.shape)
-    scores[:60] += 1.0
-    counts = np.where(np.arange(300) < 60, 3.0, 1.0)
-    thrice = np.concatenate([np.arange(60)] * 2 + [np.arange(300)])
-    for of in (thresholds_of, common_threshold):
-        copied = of(scores[thrice], y_true[thrice], np.ones(420))
-        assert of(scores, y_true, counts) == pytest.approx(copied)
-        assert of(scores, y_true, np.ones(300)) != pytest.approx(copied)

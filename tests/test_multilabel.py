@@ -17,7 +17,12 @@ import textreg_report
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.explain import explain
 from textreg.losses import Logistic, SquaredHinge
-from textreg.measure.decisions import common_threshold, joint_thresholds, thresholds_of
+from textreg.measure.decisions import (
+    ThresholdCurve,
+    common_threshold,
+    joint_thresholds,
+    thresholds_of,
+)
 from textreg.measure.evaluation import evaluate_sets, f1_scores, indicators, ranking_precision
 from textreg.model.model import Model
 from textreg.reading.corpus import read_corpus
@@ -245,6 +250,11 @@ def f1_of(scores: Any, y: Any, thresholds: Any) -> tuple[float, float]:
     return f1_scores(y, scores > thresholds)
 
 
+def common_of(scores: Any, y: Any, counts: Any) -> float:
+    curves = [ThresholdCurve.of(*label, counts) for label in zip(scores.T, y.T, strict=True)]
+    return common_threshold(scores[y], curves)
+
+
 def test_joint_thresholds_raise_micro_and_macro_f1() -> None:
     random = np.random.default_rng(0)
     y = random.random((600, 8)) < np.geomspace(0.4, 0.02, 8)
@@ -253,7 +263,7 @@ def test_joint_thresholds_raise_micro_and_macro_f1() -> None:
     half = slice(0, 300), slice(300, 600)
     found = joint_thresholds(scores[half[0]], y[half[0]], ones[:300])
     assert found.shape == (8,)
-    common = common_threshold(scores[half[0]], y[half[0]], ones[:300])
+    common = common_of(scores[half[0]], y[half[0]], ones[:300])
     mine, others = (f1_of(scores[half[1]], y[half[1]], t) for t in (found, common))
     assert mine[0] > others[0]
     assert mine[1] > others[1]
@@ -266,7 +276,7 @@ def test_one_label_takes_the_threshold_that_maximizes_its_f1() -> None:
     y = random.random((80, 1)) < 0.4
     scores, ones = y + random.normal(size=y.shape), np.ones(80)
     every = [f1_of(scores, y, value)[0] for value in np.sort(scores.ravel())]
-    assert f1_of(scores, y, common_threshold(scores, y, ones))[0] == pytest.approx(max(every))
+    assert f1_of(scores, y, common_of(scores, y, ones))[0] == pytest.approx(max(every))
     assert (
         f1_of(scores, y, thresholds_of(scores, y, ones))[0] >= max(every) - 0.02
     )  # it is smoothed
@@ -275,10 +285,23 @@ def test_one_label_takes_the_threshold_that_maximizes_its_f1() -> None:
 def test_labels_without_documents_take_the_common_threshold() -> None:
     scores = np.array([[2.0, 1.0], [1.0, 0.5], [-1.0, 0.2]])
     y, ones = np.array([[True, False], [True, False], [False, False]]), np.ones(3)
-    assert thresholds_of(scores, y, ones)[1] == common_threshold(scores, y, ones)
-    assert common_threshold(scores, np.zeros_like(y), ones) == 0.0
+    assert thresholds_of(scores, y, ones)[1] == common_of(scores, y, ones)
+    assert common_of(scores, np.zeros_like(y), ones) == 0.0
     assert thresholds_of(scores, np.zeros_like(y), ones).tolist() == [0.0, 0.0]
     assert joint_thresholds(scores[:1], y[:1], ones[:1]).shape == (2,)
+
+
+def test_shared_thresholds_count_documents_by_their_weights() -> None:
+    random = np.random.default_rng(6)
+    y_true = random.random((300, 4)) < 0.3
+    scores = y_true + random.normal(size=y_true.shape)
+    scores[:60] += 1.0
+    counts = np.where(np.arange(300) < 60, 3.0, 1.0)
+    thrice = np.concatenate([np.arange(60)] * 2 + [np.arange(300)])
+    for of in (thresholds_of, common_of):
+        copied = of(scores[thrice], y_true[thrice], np.ones(420))
+        assert of(scores, y_true, counts) == pytest.approx(copied)
+        assert of(scores, y_true, np.ones(300)) != pytest.approx(copied)
 
 
 def test_training_chooses_thresholds_where_documents_are_held_out(model: Model) -> None:

@@ -163,7 +163,7 @@ class WeightedRegularizer(SeparableRegularizer):
     def candidates(self, problem: Problem) -> list[Regularizer]:
         """The grid; of ridges for numbers stronger ones as well."""
         grid, strengths = super().candidates(problem), {"l1": 0.0, **self.strengths()}
-        if strengths != {"l1": 0.0, "l2": AUTO} or (np.abs(problem.y) == 1.0).all():
+        if strengths != {"l1": 0.0, "l2": AUTO} or not problem.has_numbers():
             return grid
         stronger = OF_NUMBERS.values(self.scale(problem, "l2"))
         return [*(self.replace(l2=l2) for l2 in stronger), *grid]

@@ -216,32 +216,33 @@ def joint_thresholds(scores: Floats, has_label: Bools, counts: Floats) -> Floats
 
 def thresholds_of(scores: Floats, has_label: Bools, counts: Floats) -> Floats:
     """The same from all of the documents at once, without subsamples."""
-    frequency = counts @ has_label
+    labels = zip(scores.T, has_label.T, strict=True)
+    curves = [ThresholdCurve.of(*label, counts) for label in labels]
+    frequency = np.array([curve.positives for curve in curves])
     thresholds = np.zeros(len(frequency))
     if not frequency.all():
-        thresholds[:] = common_threshold(scores, has_label, counts)
+        thresholds[:] = common_threshold(scores[has_label], curves)
     order = [k for k in np.argsort(-frequency, kind="stable").tolist() if frequency[k]]
-    curves = {k: ThresholdCurve.of(scores[:, k], has_label[:, k], counts) for k in order}
-    for k, value in _ascend(curves).items():
+    for k, value in _ascend({k: curves[k] for k in order}).items():
         thresholds[k] = value
     return thresholds
 
 
-def common_threshold(scores: Floats, has_label: Bools, counts: Floats) -> float:
+def common_threshold(positive: Floats, curves: Sequence[ThresholdCurve]) -> float:
     """The one threshold for all labels that maximizes the micro-F1; 0 if no document has any.
 
     It lies below the score of a label that a document has; of many, :data:`TRIED` are tried.
+
+    positive: the scores of the labels that documents have. curves: of all labels.
     """
-    if not has_label.any():
+    if not len(positive):
         return 0.0
-    positive = np.sort(scores[has_label])
+    positive = np.sort(positive)
     least = np.unique(np.linspace(0, len(positive) - 1, min(len(positive), TRIED)).astype(int))
     # Each document is predicted to have a label that scores the threshold, or more.
     tried = np.nextafter(positive[least], -np.inf)
-    labels = zip(scores.T, has_label.T, strict=True)
-    of_labels = (ThresholdCurve.of(*label, counts).counts(tried) for label in labels)
-    predicted, hits = sum(of_labels, np.zeros((2, len(tried))))
-    return float(tried[np.argmax(f1_of(hits, predicted, float((counts @ has_label).sum())))])
+    predicted, hits = sum((it.counts(tried) for it in curves), np.zeros((2, len(tried))))
+    return float(tried[np.argmax(f1_of(hits, predicted, sum(it.positives for it in curves)))])
 
 
 def _ascend(labels: dict[int, ThresholdCurve]) -> dict[int, float]:

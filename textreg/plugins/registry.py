@@ -588,8 +588,9 @@ class Registry:
 
     def origin(self, part: Any) -> Origin:
         """The source of a part for model files."""
-        info, told = self.provider(part), ("distribution", "version", "file", "sha256")
-        source = {key: getattr(info, key, "") for key in told}  # empty where nobody gave it
+        info, source = self.provider(part), {"distribution": "", "version": ""}
+        if info is not None:
+            source = {key: getattr(info, key) for key in (*source, "file", "sha256")}
         return Origin(name=part.label(), api=part.api, **source)
 
     def preferred(self, kind: str, name: str, *distributions: str) -> str:

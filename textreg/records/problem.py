@@ -532,9 +532,15 @@ class Problem:
 
     def spread(self) -> float:
         """The root mean square of what the best intercept leaves of numbers; 1 for labels."""
+        if not self.has_numbers():
+            return 1.0
         off, c = self.y - self.intercept_at_zero(), self.sample_weight
-        squares = 0.0 if (np.abs(self.y) == 1.0).all() else float(c @ off**2)
+        squares = float(c @ off**2)
         return sqrt(squares / c.sum()) if squares > 0.0 else 1.0
+
+    def has_numbers(self) -> bool:
+        """Whether ``y`` are numbers, not labels -1 and 1."""
+        return bool((np.abs(self.y) != 1.0).any())
 
     def over(self, X: Any, start: tuple[Any, float] | None, **changes: Any) -> Problem:
         """The same over other columns, without what belongs to those of this problem.

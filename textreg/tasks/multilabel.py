@@ -250,7 +250,8 @@ class Multilabel(Multiclass):
 
     def calibrate(self, method: str, held: Held) -> Calibration:
         table, true, counts = self.as_table(held.scores), held.y.astype(bool), held.counts
-        log_loss = decisions.row_loss(table, true, np.outer(counts, np.ones(table.shape[1])))
+        weights = np.broadcast_to(counts[:, None], table.shape)
+        log_loss = decisions.row_loss(table, true, weights)
         return decisions.calibrate(method, table, true.T, counts, log_loss)
 
     def reliability(

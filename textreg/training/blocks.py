@@ -141,13 +141,14 @@ def learn_from_part(
     By the fits of the search where these are the same, or where others were stopped.
     """
     part, held = context.prepared_for(result.best), context.held(result.best)
-    given, learned = (context, part, regularizer, work), None
-    splits, every = prepare.left_out_splits(part, context.documents), np.arange(len(part.y))
+    given = context, part, regularizer, work
+    splits = prepare.left_out_splits(part, context.documents)
     if len(splits) != len(part.splits):
+        every = np.arange(len(part.y))
         folds = [part.without(part.whole, every, split) for split in splits]
-        learned = fit.learn_from_held(*given, folds, splits)
-    learned = learned or fit.learn_from_held(*given, part.folds, part.splits, held=held)
-    return learned or fit.FromHeld()
+        if learned := fit.learn_from_held(*given, folds, splits):
+            return learned
+    return fit.learn_from_held(*given, part.folds, part.splits, held=held) or fit.FromHeld()
 
 
 # Share of the allowed memory that arrays of blocks may fill before they go to disk.

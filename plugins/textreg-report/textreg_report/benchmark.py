@@ -436,8 +436,9 @@ def _train(
             settings = settings.replace(dev=benchmark.dev)
         settings = for_documents(settings, benchmark.train)
         posed = read_training(benchmark.train, settings)  # as the features' training does
-        asked = "vectorizer tokenizer fields refit rare unknown dev unlabeled leans_on_vectors"
-        key = tuple(getattr(settings, setting) for setting in asked.split())
+        of_texts = settings.vectorizer, settings.tokenizer, settings.fields, settings.unlabeled
+        of_training = settings.refit, settings.rare, settings.unknown, settings.dev
+        key = *of_texts, *of_training, settings.leans_on_vectors
         if key not in shared:
             start = time.perf_counter()
             features = make_features(posed.corpus, posed.settings)

@@ -463,7 +463,7 @@ def compare_command(
     candidates = candidates_of(reg, models)
     how = _as_trained(how, candidates)
     options["fields"] = (how.fields or None) if reg else None
-    options["dev"] = None if reg else dev or None  # each benchmark has its own, where some train
+    options["dev"] = None if reg else (dev or None)  # each benchmark has its own, where some train
     chosen = {key: value for key, value in options.items() if value is not None}
     benchmarks = read_benchmarks(corpora, how, test=test, dev=dev)
     with progress_bar(quiet=False) as progress:
