@@ -71,17 +71,18 @@ def test_other_losses_and_empty_matrices_are_left_to_newton() -> None:
     assert not dual_ascent.suits(Problem(csr_array((4, 0)), np.array([1.0, -1.0, 1.0, 1.0])), 1.0)
 
 
+@pytest.mark.parametrize(("n", "most"), [(400, 0), (700, 4)])
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_a_weak_ridge_of_squares_is_one_long_step(fit_intercept: bool) -> None:
-    """By rounds that each begin anew it would take dozens of steps."""
+def test_a_weak_ridge_of_squares(fit_intercept: bool, n: int, most: int) -> None:
+    """Of few documents by one system, of more by one long step: not by dozens that begin anew."""
     rng = np.random.default_rng(3)
-    X = random_matrix((400, 600), 0.1, rng)
+    X = random_matrix((n, 600), 0.1, rng)
     X.data += 3.0  # all rows have much in common, so the system is ill-conditioned
-    y = X @ rng.normal(size=600) + rng.normal(size=400)
+    y = X @ rng.normal(size=600) + rng.normal(size=n)
     given = Problem(X, y, loss="squared", tol=1e-6, fit_intercept=fit_intercept)
     quick = Ridge(l2=1e-3).solve(given)
     assert quick.gap <= 1e-6
-    assert quick.iterations <= 4
+    assert quick.iterations <= most
     # The normal equations: (X'X + 2 l2 I) w = X'y, of centered columns and targets.
     dense = X.toarray()
     center = dense.mean(axis=0) if fit_intercept else 0.0
@@ -89,16 +90,46 @@ def test_a_weak_ridge_of_squares_is_one_long_step(fit_intercept: bool) -> None:
     gram = (dense - center).T @ (dense - center) + 2e-3 * np.eye(600)
     w = np.linalg.solve(gram, (dense - center).T @ (y - shift))
     b = shift - float(np.sum(center * w))
-    value = Squared().value(X @ w + b, y, np.ones(400)) + 1e-3 * w @ w
+    value = Squared().value(X @ w + b, y, np.ones(n)) + 1e-3 * w @ w
     assert value <= quick.objective * (1.0 + 1e-9)
-    assert quick.objective * (1.0 - quick.gap) <= value
+    assert quick.objective * (1.0 - quick.gap - 1e-14) <= value
+
+
+def test_a_few_documents_are_solved_exactly_whatever_they_count() -> None:
+    """Those of weight 0 too, and as a whole number of copies."""
+    rng = np.random.default_rng(4)
+    X, y = random_matrix((30, 90), 0.2, rng), rng.normal(size=30)
+    counts = rng.integers(0, 3, 30)
+    rows = np.repeat(np.arange(30), counts)
+    weighted = Problem(X, y, loss="squared", sample_weight=counts.astype(float))
+    copied = Problem(X[rows], y[rows], loss="squared")
+    one, other = (Ridge(l2=0.1).solve(given) for given in (weighted, copied))
+    assert max(one.gap, other.gap) < 1e-12
+    np.testing.assert_allclose(one.w, other.w, atol=1e-12)
+    assert one.b == pytest.approx(other.b, abs=1e-12)
+
+
+def test_the_kernel_of_rare_and_of_frequent_features() -> None:
+    X = random_matrix((300, 700), 0.1, np.random.default_rng(5)).tocsc()
+    counts = np.diff(X.indptr)
+    assert (counts < 30).any()
+    assert (counts >= 30).sum() > dual_ascent.PIECE
+    np.testing.assert_allclose(dual_ascent.kernel(X), (X @ X.T).toarray(), rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("l2", [1e-12, 1e-200])
+def test_equations_that_cannot_be_solved_exactly_are_left_to_newton_steps(l2: float) -> None:
+    rng = np.random.default_rng(6)
+    given = Problem(random_matrix((30, 90), 0.2, rng), rng.normal(size=30), loss="squared")
+    assert dual_ascent._from_kernel(given, 0.2).start is not None
+    assert dual_ascent._from_kernel(given, 2.0 * l2) is given
 
 
 def test_a_long_step_ends_when_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """As by the time limit of a training, which a fit may not overrun by a whole step."""
     monkeypatch.setattr("textreg.solvers.newton.ROUNDS", 5)
     rng = np.random.default_rng(3)
-    X = random_matrix((400, 600), 0.1, rng)
+    X = random_matrix((700, 600), 0.1, rng)
     X.data += 3.0
     seen: list[Step] = []
 
@@ -106,7 +137,7 @@ def test_a_long_step_ends_when_told(monkeypatch: pytest.MonkeyPatch) -> None:
         seen.append(step)
         return len(seen) > 1
 
-    y = X @ rng.normal(size=600) + rng.normal(size=400)
+    y = X @ rng.normal(size=600) + rng.normal(size=700)
     given = Problem(X, y, loss="squared", tol=1e-9, callback=callback)
     stopped = Ridge(l2=1e-6).solve(given)
     assert [step.iteration for step in seen] == [0, 0, 1]  # once within the step
