@@ -148,16 +148,25 @@ def _approached(problem: Problem, penalty: GroupNorms, options: AdmmOptions) -> 
     return finish(problem, solution, "iterations of ADMM", stopped=stopped, before=near)
 
 
-def _admm(problem: Problem, penalty: GroupNorms, options: AdmmOptions) -> tuple[Solution, bool]:
-    """The same from where the problem says; and whether it has been stopped before its gap."""
+def _admm(
+    problem: Problem, penalty: GroupNorms, options: AdmmOptions, printed: float | None = None
+) -> tuple[Solution, bool]:
+    """The same from where the problem says; and whether it has been stopped before its gap.
+
+    printed: the relative change of w at which Algorithm 1 as printed stops, which ends with the
+    last iterate, and not with the best one.
+    """
     rho, balanced, relax, stop = options.rho, options.balanced, options.relax, options.stop
     engine = Engine(problem, penalty.value)
     v = engine.w[penalty.indices]
     u = np.zeros_like(v)
     norms = penalty.norms(engine.w)
     copies = penalty.spread(np.ones(len(penalty.strengths)))  # N_j, how many copies a weight has
-    target = copies * engine.w
+    target = copies * engine.w  # N_j mu_j
     limit = PAPER_ITERATIONS if stop == "paper" else problem.max_iter
+    smallest = PAPER_CHANGE
+    if printed is not None:
+        limit, smallest = min(limit, problem.max_iter), printed
     best, bound, gap = np.inf, Bound(-np.inf, engine.r), math.inf
     best_w, best_b, best_norms = engine.w.copy(), engine.b, norms
     fit = VectorFit(engine, penalty, scales_of(problem).weight)
@@ -167,9 +176,9 @@ def _admm(problem: Problem, penalty: GroupNorms, options: AdmmOptions) -> tuple[
     while iteration < limit and not met and not stopped:
         iteration += 1
         before = engine.w.copy()
-        minimize_w(engine, penalty, rho, copies, target)
+        minimize_w(engine, penalty, rho, copies, target)  # eq. (2)
         target = np.zeros(penalty.p)
-        distance, moved, v_size, u_size = admm_copies(
+        distance, moved, v_size, u_size = admm_copies(  # eq. (5), then (4)
             penalty.indptr, penalty.indices, penalty.strengths, engine.w, rho, relax,
             v, u, norms, target,
         )  # fmt: skip
@@ -178,14 +187,16 @@ def _admm(problem: Problem, penalty: GroupNorms, options: AdmmOptions) -> tuple[
         residual = max(primal, dual)
         if stop == "paper":
             change = float(np.linalg.norm(engine.w - before))
-            met = change <= PAPER_CHANGE * float(np.linalg.norm(before))
+            met = change <= smallest * float(np.linalg.norm(before))
         last = met or iteration == limit
         if iteration % CHECK == 0 or last:
-            w, objective = rounded(fit, fit.value(), problem.tol)
-            if objective < best:
+            w, objective = engine.w.copy(), fit.value()
+            if printed is None:
+                w, objective = rounded(fit, objective, problem.tol)
+            if objective < best or printed is not None:
                 best, best_w, best_b = objective, w, engine.b
                 best_norms = norms.copy()
-            if stop == "gap" or last:
+            if stop == "gap" or last or printed is not None:
                 # After the v step, -u_g is lambda_g times a subgradient of the norm at v_g: the
                 # multipliers lie in their balls and are dual feasible.
                 latest = group_bound(fit.dual(), penalty, fit.size(), -u, best, problem.tol)
@@ -295,50 +306,14 @@ def algorithm_1(problem: Problem, penalty: GroupNorms, **options: Any) -> Soluti
 
 def _run(problem: Problem, penalty: GroupNorms, options: Algorithm1Options) -> Solution:
     """The same, all but features without a penalty."""
-    rho, engine = options.rho, Engine(problem)
-    v = np.zeros(len(penalty.indices))
-    u, norms = np.zeros_like(v), np.zeros(len(penalty.strengths))
-    copies = penalty.spread(np.ones(len(penalty.strengths)))  # N_i
-    target = np.zeros(penalty.p)  # N_i mu_i
-    fit, bound = VectorFit(engine, penalty, scales_of(problem).weight), Bound(-np.inf, engine.r)
-    limit = min(PAPER_ITERATIONS, problem.max_iter)
-    history: list[Step] = []
-    iteration, ended, stopped = 0, False, False
-
-    while not ended and not stopped:
-        iteration += 1
-        before = engine.w.copy()
-        minimize_w(engine, penalty, rho, copies, target)  # eq. (2)
-        target = np.zeros(penalty.p)
-        distance, moved, v_size, u_size = admm_copies(  # eq. (5), then (4)
-            penalty.indptr, penalty.indices, penalty.strengths, engine.w, rho, 1.0,
-            v, u, norms, target,
-        )  # fmt: skip
-        change = float(np.linalg.norm(engine.w - before))
-        ended = iteration == limit or change <= options.change * float(np.linalg.norm(before))
-        if iteration % CHECK == 0 or ended:
-            objective = fit.value()
-            duals = -u  # inside their balls after the v step
-            latest = group_bound(fit.dual(), penalty, fit.size(), duals, objective, problem.tol)
-            bound = max(bound, latest, key=value_of)
-            history.append(Step(iteration, objective, relative_gap(objective, bound.value)))
-            stopped = problem.stops(history[-1])
-
-    solution = Solution(
-        w=engine.w.copy(),
-        b=engine.b,
-        residual=max(relative_norm(distance, v_size), rho * relative_norm(moved, u_size)),
-        **told_by(history, converged=history[-1].gap <= problem.tol),
-        group_norms=penalty.original_norms(norms, engine.w),
-        alpha=bound.alpha,
-        report=AdmmReport(rho),
-    )
+    printed = AdmmOptions(rho=options.rho, balanced=False, relax=1.0, stop="paper")
+    solution, stopped = _admm(problem, penalty, printed, options.change)
     if not solution.converged and not stopped:
         gap = "an unknown gap" if math.isinf(solution.gap) else f"a gap of {solution.gap:.1e}"
         warnings.warn(
-            f"Algorithm 1 as printed ended after {iteration} iterations with {gap}, above the "
-            f"tolerance of {problem.tol:.1e}. Another rho may bring it nearer; the solvers "
-            "majorize and admm go on to the tolerance.",
+            f"Algorithm 1 as printed ended after {solution.iterations} iterations with {gap}, "
+            f"above the tolerance of {problem.tol:.1e}. Another rho may bring it nearer; the "
+            "solvers majorize and admm go on to the tolerance.",
             ConvergenceWarning,
             stacklevel=5,
         )
