@@ -44,7 +44,7 @@ from textreg.records import Design, Floats, Int32s, Int64s, Problem, Solution, S
 from textreg.records.design import Block, BlockDesign
 from textreg.solvers.certificate import relative_gap
 from textreg.solvers.newton import newtons, quadratic
-from textreg.solvers.reduce import CompactRows, compact_rows, is_small, over_merged_columns
+from textreg.solvers.reduce import compact_rows, is_small, over_merged_columns
 from textreg.solvers.state import INTERCEPT_STEPS, checks_overflow, document_norm, finish, told_by
 
 if TYPE_CHECKING:
@@ -109,11 +109,12 @@ def suits(problem: Problem, q: float) -> bool:
         return False
     if design.blocks:
         return in_range(problem, design.row_norms(), q)
-    return not (is_small(problem) or design.full) and single(problem, compact_rows(design), q)
+    return not (is_small(problem) or design.full) and single(problem, q)
 
 
-def single(problem: Problem, rows: CompactRows, q: float) -> bool:
+def single(problem: Problem, q: float) -> bool:
     """Whether rows, and weights under a ridge of curvature q, have the range of float32."""
+    rows = compact_rows(problem.design)
     return rows.arrays[2].dtype == np.float32 and in_range(problem, rows.norms, q)
 
 

@@ -43,7 +43,6 @@ from textreg.solvers.certificate import (
 from textreg.solvers.dual_ascent import HANDOVER, shuffled, single, sweeps_left, width
 from textreg.solvers.reduce import (
     Beginning,
-    CompactRows,
     WorkingSet,
     compact_rows,
     first_working_set,
@@ -196,15 +195,13 @@ class FeatureAscent:
     ----------
     engine : Engine
         Where the fit stands, its intercept at its optimum.
-    rows : CompactRows
-        Those of the matrix, with float32 values and all of its columns.
     penalty : Separable
         Its strengths; all q above 0, and mu 0.
-    gradient : ndarray, shape (p,)
-        That of the loss.
 
     Attributes
     ----------
+    rows : CompactRows
+        Those of the matrix, with float32 values and all of its columns.
     cy, alpha : ndarray, shape (n,)
         The weights of the documents times their targets, and the dual variables.
     sums : float32 ndarray, shape (rows.size,)
@@ -219,13 +216,12 @@ class FeatureAscent:
         How many there have been.
     """
 
-    def __init__(
-        self, engine: Engine, rows: CompactRows, penalty: Separable, gradient: Floats
-    ) -> None:
-        self._rows, self._engine = rows, engine
-        lam = rows.collapse(penalty.lam) if penalty.lam.any() else np.empty(0)
+    def __init__(self, engine: Engine, penalty: Separable) -> None:
+        self.rows, self._engine = compact_rows(engine.design), engine
+        lam = self.rows.collapse(penalty.lam) if penalty.lam.any() else np.empty(0)
         self.lam: NDArray[np.float32] = lam.astype(np.float32)
         self.cy, self.b, self.lag, self.sweeps = engine.c * engine.y, engine.b, 0.0, 0
+        gradient = engine.gradient()
         share = self._best_share(penalty, gradient)
         self.alpha: Floats = -share * engine.r
         self.renew(-share * gradient)
@@ -244,21 +240,21 @@ class FeatureAscent:
 
     def renew(self, products: Floats) -> None:
         """Take X'alpha (p,) from where it is exact."""
-        self.sums: NDArray[np.float32] = self._rows.collapse(products).astype(np.float32)
+        self.sums: NDArray[np.float32] = self.rows.collapse(products).astype(np.float32)
 
     def take(self, q: Floats) -> None:
         """Change the curvature of the penalty to q (p,)."""
-        inverse = 1.0 / self._rows.collapse(q)
+        inverse = 1.0 / self.rows.collapse(q)
         self.inverse: NDArray[np.float32] = inverse.astype(np.float32)
         if self._engine.fit_intercept:
             if len(self.lam):
                 inverse[np.abs(self.sums) <= self.lam] = 0.0
-            self.lag = LAG * (float(self._rows.squares @ inverse) / max(len(self.alpha), 1))
+            self.lag = LAG * (float(self.rows.squares @ inverse) / max(len(self.alpha), 1))
 
     def weights(self) -> Floats:
         """(p,)"""
         sums = soft(self.sums, self.lam) if len(self.lam) else self.sums
-        return self._rows.expand((sums * self.inverse).astype(np.float64))
+        return self.rows.expand((sums * self.inverse).astype(np.float64))
 
     def balanced(self) -> Floats:
         """alpha (n,) with a sum of zero where there is an intercept: a point of the dual."""
@@ -267,16 +263,14 @@ class FeatureAscent:
         return alpha
 
 
-def sweep_by_feature(rows: CompactRows, ascents: Sequence[FeatureAscent]) -> None:
-    """The next sweep for labels that have had as many, and have the same l1 strengths."""
-    if not ascents:
-        return
+def sweep_by_feature(ascents: Sequence[FeatureAscent]) -> None:
+    """The next sweep for labels of one matrix that have had as many, and have the same l1."""
     cy, alpha, sums, inverse, lag, b = (
         _block([getattr(ascent, at) for ascent in ascents])
         for at in ("cy", "alpha", "sums", "inverse", "lag", "b")
     )
     order, lam = shuffled(ascents[0].sweeps, len(cy)), ascents[0].lam
-    dual_sweep_by_feature(*rows.arrays, order, cy, lag, lam, inverse, alpha, sums, b)
+    dual_sweep_by_feature(*ascents[0].rows.arrays, order, cy, lag, lam, inverse, alpha, sums, b)
     for at, ascent in enumerate(ascents):
         ascent.sweeps += 1
         ascent.alpha, ascent.sums = alpha[:, at].copy(), sums[:, at].copy()
@@ -410,18 +404,18 @@ class SparseAscent(_Sweeps):
     def run(self) -> Reweighted:
         """Sweep until the gap is closed, or the caller stops it, or sweeps are ``slow``."""
         problem, fit, begin = self._problem, self._fit, (self._fit.w, self._fit.intercept())
-        engine, rows = fit.engine, compact_rows(problem.design)
+        engine = fit.engine
         quadratics = _Quadratics(self._penalty, fit.unit)
         q = quadratics.at(self._s)
-        self.slow = not single(problem, rows, float(q.min(initial=1.0)))
+        self.slow = not single(problem, float(q.min(initial=1.0)))
         sweeps, next_look = 0, FIRST_CHECK
         if not self.slow:
             engine.optimize_intercept()
             self._take(_Best(fit.w, fit.intercept(), fit.value(self._penalty.norms(fit.w))))
             inner = Separable(q, np.zeros(len(q)), quadratics.lam)
-            ascent = FeatureAscent(engine, rows, inner, engine.gradient())
+            ascent = FeatureAscent(engine, inner)
         while not self.slow and sweeps < problem.max_iter:
-            sweep_by_feature(rows, [ascent])
+            sweep_by_feature([ascent])
             sweeps += 1
             look = sweeps >= min(next_look, problem.max_iter)
             if look:
@@ -521,13 +515,10 @@ def group_ascents(problems: Sequence[Problem], penalty: GroupNorms) -> list[Solu
         :func:`majorize`.
     """
     # Sweeps over all labels, as long as each is quick, and then rounds of Newton steps.
-    rows = compact_rows(problems[0].design) if problems else None
     fits = [GroupFit(problem, penalty) for problem in problems]
     while left := [fit for fit in fits if fit.sweeps_on]:
-        assert rows is not None
-        sweep_by_feature(rows, [fit.ascent for fit in left])
-        due = [fit for fit in left if fit.moved()]
-        if due:
+        sweep_by_feature([fit.ascent for fit in left])
+        if due := [fit for fit in left if fit.moved()]:
             alphas = np.stack([fit.ascent.balanced() for fit in due], axis=1)
             products = due[0].engine.design.transposed_product(alphas)
             for fit, alpha, sums in zip(due, alphas.T, products.T, strict=True):
@@ -551,11 +542,9 @@ class GroupFit(_Sweeps):
         s = touching_points(penalty, fit, warm=problem.start is not None)
         super().__init__(problem, penalty, fit, s)
         self._next_look = COLD if problem.start is None else WARM
-        rows = compact_rows(problem.design)
-        self.sweeps_on = single(problem, rows, 2.0 * penalty.l2)
+        self.sweeps_on = single(problem, 2.0 * penalty.l2)
         if self.sweeps_on:
-            inner = penalty.majorizer(self._s)
-            self.ascent = FeatureAscent(engine, rows, inner, engine.gradient())
+            self.ascent = FeatureAscent(engine, penalty.majorizer(self._s))
 
     def moved(self) -> bool:
         """Take the weights after a sweep; whether a look at the gap is due."""
