@@ -30,7 +30,7 @@ import numpy as np
 from textreg._core.dual import dual_sweep_by_feature
 from textreg.losses import Logistic
 from textreg.penalties import GroupNorms, Separable, soft
-from textreg.records import Floats, Problem, Solution, Step
+from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.certificate import (
     Bound,
     EngineDual,
@@ -41,12 +41,7 @@ from textreg.solvers.certificate import (
     value_of,
 )
 from textreg.solvers.dual_ascent import HANDOVER, shuffled, single, sweeps_left, width
-from textreg.solvers.reduce import (
-    Beginning,
-    WorkingSet,
-    compact_rows,
-    first_working_set,
-)
+from textreg.solvers.reduce import WorkingSet, compact_rows, first_working_set
 from textreg.solvers.reweighting import (
     FIRST_CHECK,
     LATER_CHECK,
@@ -143,9 +138,12 @@ def _over_all_features(
 
 
 def _over_working_sets(
-    problem: Problem, penalty: GroupNorms, begin: Beginning, scales: Scales
+    problem: Problem, penalty: GroupNorms, begin: tuple[Int32s, Floats, float], scales: Scales
 ) -> tuple[Reweighted, Floats]:
-    """The rounds over one working set after the other, and the norms of the groups."""
+    """The rounds over one working set after the other, and the norms of the groups.
+
+    begin: as of :func:`.first_working_set`.
+    """
     features, w, b = begin
     s = np.full(len(penalty.strengths), np.nan)  # of groups that no set had yet
     history: list[Step] = []

@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -332,18 +332,12 @@ NEAR = 0.9
 RAREST = 0.4
 
 
-class Beginning(NamedTuple):
-    """The first working set, and the weights (p,) and the intercept to begin at."""
-
-    features: Int32s
-    w: Floats
-    b: float
-
-
-def first_working_set(problem: Problem, penalty: GroupNorms) -> Beginning | None:
+def first_working_set(
+    problem: Problem, penalty: GroupNorms
+) -> tuple[Int32s, Floats, float] | None:
     """The features that nothing keeps at zero, at the given start or without any weight.
 
-    None where working sets are not worth their cost.
+    Also the weights (p,) and the intercept there. None where working sets are not worth their cost.
     """
     design = problem.design
     values = design.values
@@ -357,7 +351,7 @@ def first_working_set(problem: Problem, penalty: GroupNorms) -> Beginning | None
     features = union(np.flatnonzero(engine.w).astype(np.int32), above[~at_zero])
     if design.sizes[features].sum() > LARGEST_SHARE * values:
         return None
-    return Beginning(features, engine.w, engine.b)
+    return features, engine.w, engine.b
 
 
 def rarest(features: Int32s, entries: Int64s, most: int) -> Int32s:

@@ -149,6 +149,10 @@ MOST_EFFORT = 8
 CG_TOLERANCE, DENSE_CG_TOLERANCE = 0.1, 0.3
 
 
+# Weights, intercept, and derivatives of a model in the scores.
+ModelPoint = tuple[Floats, float, Floats]
+
+
 class Engine:
     """A point of a fit, and steps from there.
 
@@ -321,7 +325,7 @@ class Engine:
                     penalty.q, penalty.mu, penalty.lam,
                     w, b, self.fit_intercept, passes,
                 )  # fmt: skip
-            b, optimal = self._refine(active, penalty, ModelPoint(w, b, v), cg_rounds, effort)
+            b, optimal = self._refine(active, penalty, (w, b, v), cg_rounds, effort)
             if optimal:
                 break
         return self._advance(active[w[active] != self.w[active]], penalty, w, b)
@@ -361,7 +365,8 @@ class Engine:
     ) -> tuple[float, bool]:
         """Minimize the model over the nonzero weights, with their signs kept.
 
-        Conjugate gradients from ``at``. A weight with an l1 penalty that would change its sign
+        Conjugate gradients from ``at``: weights w (p,) and intercept b, and the derivatives v (n,)
+        of the model in their scores. A weight with an l1 penalty that would change its sign
         stays at zero from there on. Of that projected path the first of the lengths 1, 1/2, 1/4,
         ... is taken that lowers the model, at least up to where the first weight becomes zero,
         which always does (Moré & Toraldo 1991). Changes the arrays of ``at`` in place; returns the
@@ -412,14 +417,6 @@ class Engine:
 def slope_of_intercept(engine: Engine) -> float:
     """|d loss / d b|, of several classes the largest; 0 where there is no intercept."""
     return float(np.abs(engine.r.sum(axis=-1)).max()) if engine.fit_intercept else 0.0
-
-
-class ModelPoint(NamedTuple):
-    """Weights w (p,) and intercept b, and the derivatives v (n,) of the model in their scores."""
-
-    w: Floats
-    b: float
-    v: Floats
 
 
 # Mean curvature of the loss below which its model is useless.
