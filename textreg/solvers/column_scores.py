@@ -48,16 +48,14 @@ class DistinctColumns(NamedTuple):
 
     columns: (m,) their indices, ascending. next_parallel: (p,), for every column of X the next one
     that is parallel to it, -1 where there is none. position: (p,), in ``columns``, of the column
-    parallel to it; -1 for columns that cannot be selected. indptr, positions, values: row i has
-    ``values[indptr[i]:indptr[i + 1]]`` at these positions.
+    parallel to it; -1 for columns that cannot be selected. rows: (indptr, positions, values) as
+    kernels take them: row i has ``values[indptr[i]:indptr[i + 1]]`` at these positions.
     """
 
     columns: Int32s
     next_parallel: Int32s
     position: Int32s
-    indptr: Int64s
-    positions: Int32s
-    values: Floats
+    rows: tuple[Int64s, Int32s, Floats]
 
 
 def unit_columns(problem: Problem) -> UnitColumns:
@@ -145,9 +143,8 @@ class UnitColumns:
             rows = X[:, columns].tocsr()
             indptr = rows.indptr.astype(np.int64)
             positions = rows.indices.astype(np.int32, copy=False)
-            return DistinctColumns(
-                columns, following, position[first], indptr, positions, rows.data
-            )
+            by_rows = indptr, positions, rows.data
+            return DistinctColumns(columns, following, position[first], by_rows)
 
         # Only the order counts, and which are 0: columns of norm one all have the same scale.
         ranks = np.unique(np.append(0.0, scale), return_inverse=True)[1]
@@ -223,16 +220,8 @@ class ColumnDots:
         """Bring ``values`` nearer to the products with r (n,); returns a bound on their error."""
         # After a step r changes much in the few documents of the new feature, and little elsewhere:
         # only these rows of X are read, and the norm of the other changes bounds the error.
-        distinct = self.distinct
         length, rest = update_dots(
-            distinct.indptr,
-            distinct.positions,
-            distinct.values,
-            r,
-            self._r,
-            self.columns.inverse,
-            self.tolerance,
-            self.values,
+            *self.distinct.rows, r, self._r, self.columns.inverse, self.tolerance, self.values
         )
         self._longest = max(self._longest, length)
         return rest + DRIFT * self._longest

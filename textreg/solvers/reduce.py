@@ -332,9 +332,7 @@ NEAR = 0.9
 RAREST = 0.4
 
 
-def first_working_set(
-    problem: Problem, penalty: GroupNorms
-) -> tuple[Int32s, Floats, float] | None:
+def first_working_set(problem: Problem, penalty: GroupNorms) -> tuple[Int32s, Floats, float] | None:
     """The features that nothing keeps at zero, at the given start or without any weight.
 
     Also the weights (p,) and the intercept there. None where working sets are not worth their cost.
