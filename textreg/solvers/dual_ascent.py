@@ -294,10 +294,11 @@ def _ascend(fits: Sequence[RidgeFit], q: float) -> None:
         )
         certificate = ascent.certify()
         ended = [fit.take(certificate, at, ascent) for at, fit in enumerate(left)]
-        over = np.flatnonzero(ended)
-        for at, residual in zip(over.tolist(), ascent.residuals(certificate, over), strict=True):
-            left[at].residual = residual
-        if len(over):
+        if any(ended):
+            over = np.flatnonzero(ended)
+            residuals = ascent.residuals(certificate, over)
+            for at, residual in zip(over.tolist(), residuals, strict=True):
+                left[at].residual = residual
             left = [fit for fit, end in zip(left, ended, strict=True) if not end]
             ascent.keep(np.flatnonzero(~np.array(ended)))
 
@@ -423,8 +424,6 @@ class Ascent:
 
     def residuals(self, certificate: Certificate, columns: NDArray[np.intp]) -> list[float]:
         """The largest derivative of the objective in a weight or the intercept, of some columns."""
-        if not len(columns):
-            return []
         r, h = np.empty((len(self.cy), len(columns))), np.empty(len(self.cy))
         for at, column in enumerate(columns.tolist()):
             problem, derivatives = self._problems[column], np.empty(len(self.cy))
