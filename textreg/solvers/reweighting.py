@@ -160,11 +160,6 @@ class AndersonAcceleration:
         self.points: list[Floats] = []
         self.images: list[Floats] = []
 
-    def restart(self) -> None:
-        """Restart after a round that raised the objective."""
-        self.points.clear()
-        self.images.clear()
-
     def next(self, point: Floats, image: Floats, importance: Floats) -> Floats:
         """The next point after ``point`` was mapped to ``image`` (groups,), logarithms of s."""
         self.points.append(point)
@@ -290,7 +285,7 @@ def reweight(
                 8, max(2, round(math.log2(min(max(gap / problem.tol, 1.0), 256.0))))
             )
         if value > least * (1.0 + min(WORSE, problem.tol)):
-            acceleration.restart()
+            acceleration = AndersonAcceleration()  # what it knows led to a higher objective
         least = min(least, value)
         if iteration > FIRST_CHECK:
             s = _accelerated(acceleration, s, norms, penalty, lowest)
