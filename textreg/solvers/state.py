@@ -29,7 +29,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property, wraps
+from functools import wraps
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
@@ -169,7 +169,7 @@ class Engine:
     design, loss, y, c, fit_intercept
         The problem: matrix, loss, targets, weights of the documents.
     curvature : ndarray, shape (p,)
-        sum_i h_i x_ij^2 for the active features of the last step; made by the first one.
+        sum_i h_i x_ij^2 for the active features of the last step.
     """
 
     def __init__(self, problem: Problem, penalty: Callable[[Floats], float] | None = None) -> None:
@@ -179,6 +179,7 @@ class Engine:
         self.y, self.c, self.fit_intercept = problem.y, problem.sample_weight, problem.fit_intercept
         n, p = self.design.shape
         self.z, self.r, self.h = np.empty(n), np.empty(n), np.empty(n)
+        self.curvature = np.zeros(p)
         self.value, self._damping = 0.0, DAMPING
         if problem.start is None:
             self.restart(np.zeros(p), 0.0)
@@ -198,10 +199,6 @@ class Engine:
         if problem.start is None:
             engine.restart(engine.w, problem.intercept_at_zero())
         return engine
-
-    @cached_property
-    def curvature(self) -> Floats:
-        return np.zeros(len(self.w))
 
     def restart(self, w: Floats, b: float) -> None:
         """Move to other weights and compute their scores and derivatives."""
