@@ -112,13 +112,12 @@ def minimize(
     current = ahead = _move(engine, engine.w, engine.b, engine.z)
     value = _value(penalty, current.w)
     length, momentum, norm = _first_length(engine), 1.0, document_norm(problem.design)
-    bound, gap, stopped = -np.inf, math.nan, False
+    bound, gap, stopped, last = -np.inf, math.nan, False, False
     history: list[Step] = []
 
     while True:
         new, length, residual, slope = _forward(engine, penalty, ahead, length)
         residual = max(residual, norm * slope)
-        last = stopped or len(history) >= problem.max_iter
         if ahead is current and (last or residual <= limit):
             # Without momentum the residual is that of `current` itself.
             met = residual <= limit
