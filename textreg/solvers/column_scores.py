@@ -198,10 +198,9 @@ class Candidate(NamedTuple):
     features: Int32s
     group: int
 
-    @classmethod
-    def none(cls) -> Candidate:
-        """Nothing yet, which any other is better than."""
-        return cls(-math.inf, 0.0, math.inf, np.empty(0, dtype=np.int32), -1)
+
+# Nothing yet, which any other candidate is better than.
+NOTHING = Candidate(-math.inf, 0.0, math.inf, np.empty(0, dtype=np.int32), -1)
 
 
 class ColumnDots:

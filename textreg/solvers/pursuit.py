@@ -39,6 +39,7 @@ from textreg.records import (
 )
 from textreg.records.arrays import as_array
 from textreg.solvers.column_scores import (
+    NOTHING,
     TOLERANCE,
     Candidate,
     ColumnDots,
@@ -161,9 +162,8 @@ class ActiveFit:
         self._largest_curvature = self.loss.largest_curvature()
         n = columns.shape[0]
         self._root_n = math.sqrt(float(problem.sample_weight.sum()))
-        self.z, self.r, self.h = np.empty(n), np.empty(n), np.empty(n)
         self.b = problem.intercept_at_zero()
-        self.z[:] = self.b
+        self.z, self.r, self.h = np.full(n, self.b), np.empty(n), np.empty(n)
         self.features: list[int] = []
         self._columns = ActiveColumns(columns)
         self.w, self._q, self._inverse = np.empty(0), np.empty(0), np.empty(0)
@@ -613,7 +613,7 @@ class Pursuit:
         """The best candidate at the present r; groups go before columns of the same score."""
         r, radius = self.fit.r, self.fit.radius
         self._last_r = r.copy()
-        best = self._column_scores.best(r, radius, Candidate.none(), TIE)
+        best = self._column_scores.best(r, radius, NOTHING, TIE)
         if self._group_scores is not None:
             best = self._group_scores.best(r, radius, best, TIE)
             if best.group >= 0:  # columns again, for their margin to the group
