@@ -130,9 +130,8 @@ class DerivativeLookup:
     def set_slopes(self, B: Floats) -> None:
         """Take another B, by position. Call :meth:`reset` before the next look-up."""
         self.B[:] = B
-        nonempty = len(B) > 0
-        self._low = np.minimum.reduceat(B, self._starts) if nonempty else np.zeros(0)
-        self._high = np.maximum.reduceat(B, self._starts) if nonempty else np.zeros(0)
+        self._low = np.minimum.reduceat(B, self._starts)
+        self._high = np.maximum.reduceat(B, self._starts)
 
     def add_entries(self, positions: Int32s, values: Floats, t: float) -> None:
         """A += t values at the given positions."""
