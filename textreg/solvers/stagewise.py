@@ -725,7 +725,6 @@ class QueuedLikelihood:
         self._q = scores.q
         self._time = 0.0
         self._values, self._updated = np.zeros(p), np.full(p, -1.0)
-        self._leaders = np.zeros(0, dtype=np.int32)
         self.lookups = 0
         self._update(np.arange(p, dtype=np.int32))
 
