@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,17 +33,18 @@ from textreg.records import Floats, Problem, Solution, SolverReport, Step
 from textreg.solvers.certificate import Bound, group_bound, relative_gap, value_of
 from textreg.solvers.reweighting import VectorFit, rounded
 from textreg.solvers.state import (
-    Approached,
     Engine,
-    approach,
+    approach_groups,
     checks_overflow,
     finish,
     has_kinks,
     scales_of,
-    strongest_l1,
     told_by,
     watching,
 )
+
+# What iterations are called.
+UNIT = "iterations of ADMM"
 
 # The paper's limit (section 4).
 PAPER_ITERATIONS = 100
@@ -137,15 +139,10 @@ def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
 
 def _approached(problem: Problem, penalty: GroupNorms, options: AdmmOptions) -> Solution:
     """The same, a weak l1 penalty from stronger ones, unless it is to be as in the paper."""
-    near = Approached(problem, 0, False)
     if options.stop != "paper":
-        near = approach(
-            problem,
-            lambda part: strongest_l1(part, penalty.with_l1),
-            lambda part, k: _admm(part, penalty.times(k), options)[0],
-        )
-    solution, stopped = _admm(near.problem, penalty, options)
-    return finish(problem, solution, "iterations of ADMM", stopped=stopped, before=near)
+        return approach_groups(problem, penalty, partial(_admm, options=options), UNIT)
+    solution, stopped = _admm(problem, penalty, options)
+    return finish(problem, solution, UNIT, stopped=stopped)
 
 
 def _admm(

@@ -59,11 +59,10 @@ from textreg.solvers.reweighting import (
 from textreg.solvers.state import (
     Engine,
     Scales,
-    approach,
+    approach_groups,
     checks_overflow,
     finish,
     scales_of,
-    strongest_l1,
     watching,
 )
 
@@ -97,18 +96,9 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     Equations (M1) to (M4) of docs/maths.md; anderson1965 and walker2011 for the acceleration.
     """
 
-    return watching(lambda watched: _approached(watched, penalty), problem, penalty)
-
-
-def _approached(problem: Problem, penalty: GroupNorms) -> Solution:
-    """The same, a weak l1 penalty from stronger ones."""
-    near = approach(
-        problem,
-        lambda part: strongest_l1(part, penalty.with_l1),
-        lambda part, k: _majorize(part, penalty.times(k))[0],
+    return watching(
+        lambda watched: approach_groups(watched, penalty, _majorize, UNIT), problem, penalty
     )
-    solution, stopped = _majorize(near.problem, penalty)
-    return finish(problem, solution, UNIT, stopped=stopped, before=near)
 
 
 def _majorize(problem: Problem, penalty: GroupNorms) -> tuple[Solution, bool]:

@@ -513,6 +513,23 @@ def approach(
     return Approached(problem.replace(start=start, max_iter=left), iterations, stopped)
 
 
+def approach_groups(
+    problem: Problem, penalty: GroupNorms, solve: Callable[..., tuple[Solution, bool]], unit: str
+) -> Solution:
+    """A solution of norms of groups, a weak l1 penalty from stronger ones.
+
+    solve: gives one of a problem and a penalty, from where the problem says, and whether it has
+    been stopped. unit: what iterations are called.
+    """
+    near = approach(
+        problem,
+        lambda part: strongest_l1(part, penalty.with_l1),
+        lambda part, k: solve(part, penalty.times(k))[0],
+    )
+    solution, stopped = solve(near.problem, penalty)
+    return finish(problem, solution, unit, stopped=stopped, before=near)
+
+
 # Share of the objective at zero weights below which all documents are fitted.
 NOTHING = 1e-6
 
