@@ -351,15 +351,11 @@ class Ascent:
         if not self.lag:  # documents without a value do not move: these have -l' at their score
             empty, rate = norms == 0.0, min(self.slope[1], self.slope[0] or 0.5)
             self.alpha[empty] = rate * self.cy[empty]
-        self._take(np.arange(len(problems)))
+        self.keep(np.arange(len(problems)))
 
     def keep(self, columns: NDArray[np.intp]) -> None:
-        """Go on with some columns alone."""
+        """Go on with some columns alone, and fill up."""
         self._problems = [self._problems[at] for at in columns]
-        self._take(columns)
-
-    def _take(self, columns: NDArray[np.intp]) -> None:
-        """Choose columns, and fill up."""
         padded = columns[np.minimum(np.arange(width(len(columns))), len(columns) - 1)]
         for name in ("cy", "alpha", "W", "b"):
             setattr(self, name, np.ascontiguousarray(getattr(self, name)[..., padded]))
