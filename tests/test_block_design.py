@@ -35,7 +35,7 @@ from textreg.records.design import (
 from textreg.records.store import ArrayStore
 from textreg.solvers import dual_ascent
 from textreg.solvers.dual_ascent import labels_at_a_time
-from textreg.solvers.out_of_core import Selected, held_by_groups, left_by_groups, over_blocks
+from textreg.solvers.out_of_core import held_by_groups, left_by_groups, over_blocks
 
 N, P = 90, 140
 
@@ -339,7 +339,7 @@ def test_groups_in_blocks_hold_features_as_in_memory() -> None:
     has = np.add.reduceat(np.isin(groups.indices, selected), groups.indptr[:-1]) > 0
     least = 0.2 * group * chance.random(len(others))
     held, taken = penalty.hold(others, 1.1 * least, least, penalty.free_of(part, u))
-    known = Selected(selected, room[has])
+    known = selected, room[has]
     found = held_by_groups(parts, group, others, 1.1 * least, least, known)
     np.testing.assert_allclose(found, held, rtol=1e-9)
     assert held.any()

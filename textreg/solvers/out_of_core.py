@@ -140,23 +140,13 @@ def without_room(block: Block, features: Int32s, share: Floats, p: int) -> Bools
     return left
 
 
-class Selected(NamedTuple):
-    """The features of a problem in memory, ascending, and what it leaves of its groups.
-
-    room: of every group with any of these features, as in a Solution; None for nothing.
-    """
-
-    features: Int32s
-    room: Floats | None
-
-
 def held_by_groups(
     groups: BlockGroups,
     group: float,
     features: Int32s,
     wanted: Floats,
     least: Floats,
-    selected: Selected,
+    selected: tuple[Int32s, Floats | None],
 ) -> Floats:
     """What groups take of features outside of a problem in memory (W5).
 
@@ -170,18 +160,19 @@ def held_by_groups(
         Ascending.
     wanted, least : ndarray, one for each
         What is to be taken of each, and what would do.
-    selected : Selected
-        The problem in memory.
+    selected : tuple of int32 ndarray and ndarray
+        The features of the problem in memory, ascending, and what it leaves of its groups: of every
+        group with any of these features, as in a Solution; None for nothing.
     """
-    p, design = groups.n_features, groups.design
-    counts = list(design.map(number_holding, repeat(selected.features), repeat(p)))
+    p, design, (inside, room) = groups.n_features, groups.design, selected
+    counts = list(design.map(number_holding, repeat(inside), repeat(p)))
     ends = np.cumsum([0, *counts]).tolist()
-    room = np.zeros(ends[-1]) if selected.room is None else selected.room
+    room = np.zeros(ends[-1]) if room is None else room
     rooms = [room[start:end] for start, end in pairwise(ends)]
 
     def taken(y: Floats) -> Floats:
         sums = np.zeros(len(features))
-        shares = repeat(features), repeat(y), repeat(selected.features), rooms, repeat(p)
+        shares = repeat(features), repeat(y), repeat(inside), rooms, repeat(p)
         for part in design.map(shared_in_block, *shares):
             sums += part
         sums *= group
@@ -200,7 +191,7 @@ def shared_in_block(
 ) -> Floats:
     """The sum over the groups of each of some of p features of Lambda_g / max(1, ||y_g||).
 
-    y: the shares of the features. selected, room: as in :class:`Selected`, for the groups here.
+    y: the shares of the features. selected, room: as of :func:`held_by_groups`, here.
     """
     indptr, indices, weights = block.groups
     free = weights.copy()
@@ -283,7 +274,7 @@ def over_blocks(
         large = _without(every, features)
         excess = large.sizes - l1
         if isinstance(problem.groups, BlockGroups):
-            selected = Selected(features, restricted.group_room)
+            selected = features, restricted.group_room
             wanted = large.sizes - NEAR * l1
             excess = excess - held_by_groups(
                 problem.groups, group, large.features, wanted, excess, selected
