@@ -88,7 +88,15 @@ class AdmmReport(SolverReport):
     rho: float
 
 
-class AdmmOptions(Parametrized):
+class TiesOptions(Parametrized):
+    """What both algorithms can be told of the ties between weights and copies."""
+
+    rho: float = param(
+        default=1.0, min=1e-6, help="penalty parameter of ADMM; larger ties the copies tighter"
+    )
+
+
+class AdmmOptions(TiesOptions):
     """Options of :func:`admm`.
 
     Boyd et al. (2010) describe balancing in section 3.4.1 and over-relaxation in section 3.4.3. The
@@ -97,9 +105,6 @@ class AdmmOptions(Parametrized):
     """
 
     name = "admm"
-    rho: float = param(
-        default=1.0, min=1e-6, help="penalty parameter of ADMM; larger ties the copies tighter"
-    )
     balanced: bool = param(default=True, help="adapt rho to the primal and dual residuals")
     relax: float = param(default=1.6, min=1.0, max=1.9, help="over-relaxation, 1 for none")
     stop: str = param(
@@ -252,13 +257,10 @@ def _rebalance(primal: float, dual: float) -> float:
     return 1.0
 
 
-class Algorithm1Options(Parametrized):
+class Algorithm1Options(TiesOptions):
     """Options of :func:`algorithm_1`: the input of the algorithm, and a number it leaves open."""
 
     name = "algorithm-1"
-    rho: float = param(
-        default=1.0, min=1e-6, help="penalty parameter of ADMM; larger ties the copies tighter"
-    )
     change: float = param(
         default=PAPER_CHANGE,
         min=0.0,
