@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 import textreg
 from textreg.errors import BrokenPluginError, DataError, DataWarning, UsageError
+from textreg.explain import find_selection
 from textreg.features.encoder import Encoder
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import WordVectors
@@ -259,6 +260,7 @@ def test_an_update_with_the_old_documents_leans_on_them_too() -> None:
     assert again.summary is not None
     assert newer.summary.vectors == again.summary.vectors
     assert newer.inferred.tolist() == again.inferred.tolist()
+    assert find_selection(again, (both[0], both[1])).missing == 0
     unseen = corpus(50, slice(10, 20), 1)[0]
     scores = again.decision_function(unseen)
     np.testing.assert_allclose(newer.decision_function(unseen), scores, atol=0.01)

@@ -174,7 +174,7 @@ class Selection:
     trained_on : int
         Number of documents of the training.
     missing : int
-        Number of features of the model that the corpus lacks.
+        Number of features of the model that the corpus lacks, but for inferred ones.
     builder : str
         Name of the group builder.
     by_group : bool
@@ -405,7 +405,7 @@ def _spread(model: Model, vocabulary: Sequence[str]) -> tuple[Floats, int]:
         )
     weights = np.zeros((len(model.weights), len(vocabulary)))
     weights[:, columns[present]] = model.weights[:, present]
-    return weights, int((~present).sum())
+    return weights, int((~present & ~model.inferred).sum())
 
 
 def _again(
