@@ -269,6 +269,7 @@ def test_brown_prefixes_give_groups_within_groups(tmp_path: Path) -> None:
         (BROWN + "011 fine 3\n", {}, DataError, r"brown.tsv:6: "),
         (BROWN + "\tfine\t3\n", {}, DataError, r"brown.tsv:6: "),
         (BROWN + "011\tfine\tx\n", {}, DataError, r"brown.tsv:6: "),
+        (BROWN + "011\tfine\t\u00b2\n", {}, DataError, r"brown.tsv:6: "),
         (BROWN + "011\tfine\t3\t4\n", {}, DataError, r"brown.tsv:6: "),
         (BROWN, {"prefixes": "0,4"}, UsageError, r"prefixes must be whole numbers"),
         (BROWN, {"prefixes": "4,six"}, UsageError, r"prefixes must be whole numbers"),

@@ -173,7 +173,7 @@ class Brown(WordGroupBuilder):
 def _fields(line: str, where: str) -> tuple[str, str, int]:
     """Path, word and count of a line."""
     fields = line.split("\t")
-    if len(fields) != 3 or not fields[0] or set(fields[0]) - {"0", "1"} or not fields[2].isdigit():
+    if len(fields) != 3 or not fields[0] or fields[0].strip("01") or not fields[2].isdecimal():
         raise DataError(
             f"{where}: {line!r:.60} is no path of zeros and ones, word and count with tabs between "
             "them. Correct the line, or take it out."
