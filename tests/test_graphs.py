@@ -401,3 +401,5 @@ def test_opposites(tmp_path: Path) -> None:
     assert ("bad", "never bad") not in pairs
     with pytest.raises(DataError, match="no feature is a word after one of not,no,never"):
         registry.create("graph", "opposites").build(pairs_of_words(["It is great."]))
+    spaced = registry.create("graph", "opposites", negations="no, never").build(features)
+    assert links_of(spaced, names, "dissimilar") == {("bad", "never bad"), ("never bad", "bad")}

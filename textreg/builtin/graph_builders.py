@@ -301,7 +301,7 @@ class Opposites(GraphBuilder):
             (number[name], number[word])
             for name in tokens.vocabulary
             for negation, _, word in [name.partition(" ")]
-            if negation in self.negations.split(",") and word in number
+            if negation in map(str.strip, self.negations.split(",")) and word in number
         ]
         if self.antonyms is not None:
             one, other, _ = _known_edges(self.antonyms, tokens.vocabulary)
