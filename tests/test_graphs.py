@@ -224,6 +224,12 @@ def test_classes_of_a_file_of_groups_mix(tmp_path: Path) -> None:
     graph = Classes(path=str(path)).build(made)
     good, p = list(made.vocabulary).index("good"), len(made.vocabulary)
     np.testing.assert_allclose(graph.similar[[good], p:].toarray(), [[3.0, 1.0]])
+    path.write_text("praise\t3\nrest\t1\t\n")
+    with pytest.raises(DataError, match=r"classes\.tsv: no group has a feature"):
+        Classes(path=str(path)).build(made)
+    path.write_text("praise\t3\nrest\t1\tnowhere\n")
+    with pytest.raises(DataError, match=r"none of the words is a feature.* 'nowhere'"):
+        Classes(path=str(path)).build(made)
 
 
 def test_classes_of_groups() -> None:
@@ -399,7 +405,7 @@ def test_opposites(tmp_path: Path) -> None:
     pairs = links_of(more, names, "dissimilar")
     assert {("great", "bad"), ("not great", "great")} < pairs
     assert ("bad", "never bad") not in pairs
-    with pytest.raises(DataError, match="no feature is a word after one of not,no,never"):
-        registry.create("graph", "opposites").build(pairs_of_words(["It is great."]))
     spaced = registry.create("graph", "opposites", negations="no, never").build(features)
     assert links_of(spaced, names, "dissimilar") == {("bad", "never bad"), ("never bad", "bad")}
+    with pytest.raises(DataError, match="no feature is a word after one of not,no,never"):
+        registry.create("graph", "opposites").build(pairs_of_words(["It is great."]))

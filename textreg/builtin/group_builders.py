@@ -166,11 +166,6 @@ class File(grouping.WeightedBuilder):
 
     def _report(self, listed: list[tuple[int, str]], tokens: Tokens) -> None:
         """Warn of words that are not features; DataError if no word is one."""
-        if not listed:
-            raise DataError(
-                f"{self.path}: no group has a feature. After name and weight, write the features "
-                "of a group, with tabs between them."
-            )
         known = set(tokens.vocabulary)
         if self.ngrams != "none":  # a word may be part of n-grams only
             known.update(word for name in tokens.vocabulary for word in name.split(" "))

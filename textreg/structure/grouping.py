@@ -295,7 +295,7 @@ def read_groups(path: str) -> list[GroupLine]:
     UsageError
         If the file cannot be opened.
     DataError
-        If a weight is not a number from 0 to 1e20, or the file has no groups; the message names
+        If a weight is not a number from 0 to 1e20, or no group has a feature; the message names
         file and line.
     """
     groups = []
@@ -310,6 +310,11 @@ def read_groups(path: str) -> list[GroupLine]:
         groups.append(GroupLine(number, name or f"line {number}", weight, named))
     if not groups:
         raise DataError(f"{path}: no groups in it. Write one on each line: good great excellent")
+    if not any(group.features for group in groups):
+        raise DataError(
+            f"{path}: no group has a feature. After name and weight, write the features "
+            "of a group, with tabs between them."
+        )
     return groups
 
 
