@@ -555,6 +555,11 @@ def test_labels_of_few_documents(tmp_path: Path) -> None:
     task = textreg.load(tmp_path / "a.textreg").task
     assert task == joined.task
     assert task.targets(Corpus(["x"], [["elk", "cat"]])).tolist() == [[0, 1, 0, 0, 1]]
+    weights = [1.0] * len(TEXTS)
+    weighted = textreg.train(
+        TEXTS, sets, sample_weight=weights, min_label=3, rare_label="other", **FIXED
+    )
+    weighted.save(tmp_path / "b.textreg")  # numbers of documents are written as well
     corpus, rare = Corpus(TEXTS, sets), Rare(1000)
     with (
         pytest.warns(DataWarning, match="left out 5 labels"),

@@ -73,7 +73,7 @@ class Multilabel(Multiclass):
         counts = dict.fromkeys(corpus.label_names(), 0)
         for labels, weight in zip(corpus.labels, weights, strict=True):
             for label in labels:
-                counts[label] += weight > 0.0
+                counts[label] += bool(weight > 0.0)
         rare = {label: n for label, n in counts.items() if n < least and label != rare_label}
         rare = dict(sorted(rare.items(), key=lambda item: -item[1]))
         if not rare:
