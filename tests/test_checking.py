@@ -638,6 +638,20 @@ def test_a_table_set_right_has_no_copies_that_a_check_would_find(cli: Cli, tmp_p
     assert "duplicates" not in {finding["name"] for finding in findings}
 
 
+def test_a_table_is_set_right_for_its_task(cli: Cli, tmp_path: Path) -> None:
+    numbers, fixed = tmp_path / "numbers.csv", tmp_path / "fixed.csv"
+    rows = ["one two,5", "three four,5", "five six,.5"]
+    numbers.write_text("\n".join(["text,score", *rows]) + "\n")
+    columns = ("--label-col", "score", "--task", "regression")
+    done = cli("check", numbers, *columns, "--fix", fixed)
+    assert fixed.read_text().splitlines()[1:] == rows  # .5 is no other spelling of 5
+    assert f"next: textreg train {fixed} {' '.join(columns)}" in done.out
+    lines = tmp_path / "lines.txt"
+    lines.write_text("__label__x __label__y one\n two\n__label__y three\n")
+    assert cli("check", lines, "--task", "multilabel", "--fix", fixed).code == 0
+    assert len(fixed.read_text().splitlines()) == 4
+
+
 def test_documents_of_several_fields_are_copies_where_all_are_equal() -> None:
     names = ("title", "body", "price")
     rows = [("a", "b ", 1), (" a", "b", 2), ("a", "b", 1), ("", "b", 1), ("", None, 3)]

@@ -20,7 +20,10 @@ Change: TypeAlias = tuple[str, str, str, str]
 
 
 def corrected(
-    table: Readable, label_sep: str | None = None, fields: Sequence[Field] = ()
+    table: Readable,
+    label_sep: str | None = None,
+    fields: Sequence[Field] = (),
+    named: bool = True,
 ) -> tuple[list[dict[str, Any]], list[Change], dict[str, str]]:
     """A table without what a check finds and a program can set right.
 
@@ -31,11 +34,12 @@ def corrected(
     Returns the rows that are left, the changes, and the labels that stand for another one.
 
     label_sep: what separates the labels of a document. fields: its columns, where it has several.
+    named: whether labels are names, which may be misspelled, and no numbers.
     """
     corpus, changes = table.corpus, list[Change]()
     labels = list(corpus.labels) if corpus.labels is not None else [None] * len(corpus)
     names = (label if corpus.multilabel else (label,) for label in labels if label is not None)
-    label_map = label_variants(Counter(name for several in names for name in several))
+    label_map = label_variants(Counter(name for several in names for name in several if named))
     text_col, label_col = (corpus.column_names.get(role, role) for role in ("text", "label"))
     text_cols = [field.name for field in fields if field.kind == "text"] or [text_col]
     changes += [(row.where, "row left out", row.problem, "") for row in corpus.skipped]

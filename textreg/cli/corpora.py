@@ -25,7 +25,7 @@ from textreg.plugins import calls
 from textreg.reading.source import GUESS, listed
 from textreg.records import Groups, Tokens
 from textreg.structure.grouping import group_lines
-from textreg.tasks import TASKS
+from textreg.tasks import TASKS, Task
 from textreg.terminal import counted, shell_line, single_line, visible
 from textreg.training.prepare import for_documents
 from textreg.training.recipe import field_options, words_of
@@ -82,8 +82,11 @@ def check(
     be read are reported as a finding. FILES are never changed; --fix writes another table.
     """
     check_names([name for name in fail_on if name != ANY])
+    task = None if options["task"] is None else TASKS[options["task"]]
+    how = how.of(task)
     if fix is not None:
-        how = _corrected(files, how, Path(fix), quiet=as_json, labeled=not options["no_labels"])
+        labeled = not options["no_labels"]
+        how = _corrected(files, how, Path(fix), task, quiet=as_json, labeled=labeled)
     result = checked(files, how, **options)
     if as_json:
         print_json(result.to_dict())
@@ -93,7 +96,13 @@ def check(
 
 
 def _corrected(
-    files: Sequence[str], how: Reading, target: Path, *, quiet: bool, labeled: bool
+    files: Sequence[str],
+    how: Reading,
+    target: Path,
+    task: type[Task] | None,
+    *,
+    quiet: bool,
+    labeled: bool,
 ) -> Reading:
     """Write a table that was set right, with its log and labels; how to read what is checked then.
 
@@ -106,7 +115,8 @@ def _corrected(
         check_target(path, files, "--fix")
     how = how._replace(encoding=how.encoding or GUESS, max_skipped=1.0)
     table = how.readable(files, labeled=labeled)
-    records, changes, label_map = corrected(table, how.label_sep, how.fields or ())
+    named = task is None or task.discrete
+    records, changes, label_map = corrected(table, how.label_sep, how.fields or (), named)
     # These are names of labels as they were given, which themselves may be variants.
     label_map |= {old: label_map.get(new, new) for old, new in (how.label_map or {}).items()}
     save_table(target, records)
@@ -123,6 +133,7 @@ def _corrected(
         given = how._replace(**dict.fromkeys(("encoding", "sheet", "on_error", "max_skipped")))
         options = {key: it for key, it in given.kept(table.corpus).items() if getattr(given, key)}
         options |= field_options(how.fields or ()) | {"label_map": [str(labels)] * bool(label_map)}
+        options["task"] = None if task is None else task.name
         click.echo(f"next: {shell_line(['textreg', 'train', target, *words_of(options)])}\n")
     return how._replace(label_map=label_map)
 
@@ -135,7 +146,6 @@ def checked(
     if no_labels and (how.label_col or how.label_sep):
         raise UsageError("--no-labels is for texts alone: leave out --label-col and --label-sep.")
     listed([*files, *against])  # refuses a file that is in both
-    how = how.of(None if settings.task is None else TASKS[settings.task])
     first = how.readable(files, labeled=not no_labels)
     other = how.readable(against, labeled=not no_labels) if against else None
     with progress_bar(quiet=False) as progress:
