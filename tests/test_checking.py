@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -649,7 +650,21 @@ def test_a_table_is_set_right_for_its_task(cli: Cli, tmp_path: Path) -> None:
     lines = tmp_path / "lines.txt"
     lines.write_text("__label__x __label__y one\n two\n__label__y three\n")
     assert cli("check", lines, "--task", "multilabel", "--fix", fixed).code == 0
-    assert len(fixed.read_text().splitlines()) == 4
+    assert fixed.read_text().splitlines()[1:] == ["x;y,one", ",two", "y,three"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx", "jsonl"])
+def test_lists_of_labels_are_read_again_from_a_table_set_right(
+    cli: Cli, tmp_path: Path, ending: str
+) -> None:
+    path, fixed = tmp_path / "a.jsonl", tmp_path / f"fixed.{ending}"
+    sets = [["x", "y;z"], [], ["y;z"], ["x"]]
+    rows = [{"text": f"text {at}", "labels": some} for at, some in enumerate(sets)]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    done = cli("check", path, "--fix", fixed)
+    command = shlex.split(done.out.partition("next: textreg ")[2].partition("\n")[0])
+    assert json.loads(cli("check", *command[1:], "--json").out)["labels"] == {"x": 2, "y;z": 2}
+    assert len((tmp_path / "fixed.changes.csv").read_text().splitlines()) == 1
 
 
 def test_documents_of_several_fields_are_copies_where_all_are_equal() -> None:

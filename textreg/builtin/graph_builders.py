@@ -148,8 +148,7 @@ class Classes(GraphBuilder):
         if not len(indices):
             raise DataError(
                 f"{source}: none of the words is a feature of the texts, for example "
-                f"'{next(chain(*words))}'. Write words as the tokenizer does, for example in "
-                "lower case."
+                f"'{next(chain(*words))}'. Write them as the tokenizer does, such as in lower case."
             )
         groups = Groups(indptr, indices, weights, len(tokens.vocabulary), names)
         return self._graph(groups)

@@ -179,6 +179,8 @@ def check_corpus(  # noqa: PLR0913  # its options are its interface
             else:
                 findings.append(suspected_labels(unified, judged))
     wanted = [finding for finding in findings if finding.count and settings.wants(finding.name)]
+    # The worst level first, and of one level the largest share.
+    wanted.sort(key=lambda one: (LEVELS.index(one.level), -one.share, one.name))
     return CheckResult(
         title=title,
         documents=len(documents),
@@ -186,10 +188,7 @@ def check_corpus(  # noqa: PLR0913  # its options are its interface
         labels=tuple(ranking(counts)),
         lengths=lengths_of(documents),
         scripts=tuple(script_counts.most_common()),
-        # The worst level first, and of one level the largest share.
-        findings=tuple(
-            sorted(wanted, key=lambda one: (LEVELS.index(one.level), -one.share, one.name))
-        ),
+        findings=tuple(wanted),
         unchecked=tuple(unchecked),
     )
 

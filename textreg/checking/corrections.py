@@ -20,10 +20,7 @@ Change: TypeAlias = tuple[str, str, str, str]
 
 
 def corrected(
-    table: Readable,
-    label_sep: str | None = None,
-    fields: Sequence[Field] = (),
-    named: bool = True,
+    table: Readable, label_sep: str | None = None, fields: Sequence[Field] = (), named: bool = True
 ) -> tuple[list[dict[str, Any]], list[Change], dict[str, str]]:
     """A table without what a check finds and a program can set right.
 
@@ -33,8 +30,8 @@ def corrected(
 
     Returns the rows that are left, the changes, and the labels that stand for another one.
 
-    label_sep: what separates the labels of a document. fields: its columns, where it has several.
-    named: whether labels are names, which may be misspelled, and no numbers.
+    label_sep: what separates the labels of a document, which are a list without. fields: its
+    columns, where it has several. named: whether labels are names, which may be misspelled.
     """
     corpus, changes = table.corpus, list[Change]()
     labels = list(corpus.labels) if corpus.labels is not None else [None] * len(corpus)
@@ -45,6 +42,8 @@ def corrected(
     changes += [(row.where, "row left out", row.problem, "") for row in corpus.skipped]
     records, seen = list[dict[str, Any]](), dict[Any, str]()
     for row, (record, label) in enumerate(zip(table.records, labels, strict=True)):
+        if isinstance(label, tuple) and isinstance(record.get(label_col), str) != bool(label_sep):
+            record = {**record, label_col: _written(label, None, label_sep)}
         where, values = corpus.where(row), [record.get(field.name) for field in fields]
         content = [plain("" if it is None else str(it)) for it in values or [corpus.texts[row]]]
         label = renamed(label, label_map)
@@ -55,10 +54,8 @@ def corrected(
         if (first := seen.setdefault((*content, which), where)) != where:
             changes.append((where, "row left out", f"the same as {first}", ""))
             continue
-        better = dict(record)
-        for name in text_cols:
-            if isinstance(text := record.get(name), str):
-                better[name] = text.strip()
+        texts = ((name, record.get(name)) for name in text_cols)
+        better = dict(record) | {name: it.strip() for name, it in texts if isinstance(it, str)}
         if label is not None:
             better[label_col] = _written(label, record.get(label_col), label_sep)
         for name in better:
@@ -71,6 +68,7 @@ def corrected(
 
 def _written(label: str | tuple[str, ...], before: Any, label_sep: str | None) -> Any:
     """A label, or those of a document, in the form that the table has them."""
-    if isinstance(before, list):
-        return before if list(map(str, before)) == list(label) else list(label)
-    return (label_sep or " ").join(label) if isinstance(label, tuple) else label
+    if not isinstance(label, tuple):
+        return label
+    same = isinstance(before, list) and list(map(str, before)) == list(label)
+    return label_sep.join(label) if label_sep else before if same else list(label)

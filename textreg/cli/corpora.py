@@ -17,7 +17,7 @@ from textreg.cli import shared
 from textreg.cli.inputs import Reading, described, reading, title_of
 from textreg.cli.options import PartsCommand, setting, settings
 from textreg.cli.output import SHOWN, check_target, percent, print_json, print_table, progress_bar
-from textreg.cli.tables import save_table
+from textreg.cli.tables import form_of, save_table
 from textreg.demo import write_demo
 from textreg.errors import UsageError, first_few
 from textreg.files import csv_lines, write_atomically
@@ -25,7 +25,7 @@ from textreg.plugins import calls
 from textreg.reading.source import GUESS, listed
 from textreg.records import Groups, Tokens
 from textreg.structure.grouping import group_lines
-from textreg.tasks import TASKS, Task
+from textreg.tasks import TASKS, Classification
 from textreg.terminal import counted, shell_line, single_line, visible
 from textreg.training.prepare import for_documents
 from textreg.training.recipe import field_options, words_of
@@ -82,11 +82,8 @@ def check(
     be read are reported as a finding. FILES are never changed; --fix writes another table.
     """
     check_names([name for name in fail_on if name != ANY])
-    task = None if options["task"] is None else TASKS[options["task"]]
-    how = how.of(task)
     if fix is not None:
-        labeled = not options["no_labels"]
-        how = _corrected(files, how, Path(fix), task, quiet=as_json, labeled=labeled)
+        how = _corrected(files, how, Path(fix), options["task"], options["no_labels"], as_json)
     result = checked(files, how, **options)
     if as_json:
         print_json(result.to_dict())
@@ -96,13 +93,7 @@ def check(
 
 
 def _corrected(
-    files: Sequence[str],
-    how: Reading,
-    target: Path,
-    task: type[Task] | None,
-    *,
-    quiet: bool,
-    labeled: bool,
+    files: Sequence[str], how: Reading, target: Path, task: str | None, no_labels: bool, quiet: bool
 ) -> Reading:
     """Write a table that was set right, with its log and labels; how to read what is checked then.
 
@@ -113,10 +104,12 @@ def _corrected(
     log, labels = (target.with_suffix(f".{what}.csv") for what in ("changes", "labels"))
     for path in (target, log, labels):
         check_target(path, files, "--fix")
-    how = how._replace(encoding=how.encoding or GUESS, max_skipped=1.0)
-    table = how.readable(files, labeled=labeled)
-    named = task is None or task.discrete
-    records, changes, label_map = corrected(table, how.label_sep, how.fields or (), named)
+    kind, sep = TASKS[task or Classification.name], how.label_sep
+    how = how.of(kind)._replace(encoding=how.encoding or GUESS, max_skipped=1.0)
+    table = how.readable(files, labeled=not no_labels)
+    if table.corpus.multilabel and form_of(None, str(target)) != "jsonl":  # a cell holds no list
+        sep = sep or min(";|\t", key="".join(table.corpus.label_names()).count)
+    records, changes, label_map = corrected(table, sep, how.fields or (), kind.discrete)
     # These are names of labels as they were given, which themselves may be variants.
     label_map |= {old: label_map.get(new, new) for old, new in (how.label_map or {}).items()}
     save_table(target, records)
@@ -133,7 +126,7 @@ def _corrected(
         given = how._replace(**dict.fromkeys(("encoding", "sheet", "on_error", "max_skipped")))
         options = {key: it for key, it in given.kept(table.corpus).items() if getattr(given, key)}
         options |= field_options(how.fields or ()) | {"label_map": [str(labels)] * bool(label_map)}
-        options["task"] = None if task is None else task.name
+        options |= {"label_sep": sep, "task": task}
         click.echo(f"next: {shell_line(['textreg', 'train', target, *words_of(options)])}\n")
     return how._replace(label_map=label_map)
 
@@ -146,6 +139,7 @@ def checked(
     if no_labels and (how.label_col or how.label_sep):
         raise UsageError("--no-labels is for texts alone: leave out --label-col and --label-sep.")
     listed([*files, *against])  # refuses a file that is in both
+    how = how.of(None if settings.task is None else TASKS[settings.task])
     first = how.readable(files, labeled=not no_labels)
     other = how.readable(against, labeled=not no_labels) if against else None
     with progress_bar(quiet=False) as progress:
@@ -181,12 +175,10 @@ def _tell(result: CheckResult) -> None:
     for finding in result.findings:
         share = percent(finding.count, finding.total)
         count = f"{finding.count:,} of {finding.total:,} {finding.unit} ({share})"
-        click.echo()
-        click.echo(single_line(f"{finding.name} ({finding.level}), {count}: {finding.what}"))
+        click.echo("\n" + single_line(f"{finding.name} ({finding.level}), {count}: {finding.what}"))
         for example in finding.examples:
-            quoted = f'"{example.text}"' if example.text else ""
-            parts = filter(None, [example.where, quoted, example.detail])
-            click.echo(f"  {single_line('  '.join(parts))}")
+            parts = [example.where, example.text and f'"{example.text}"', example.detail]
+            click.echo(f"  {single_line('  '.join(filter(None, parts)))}")
         click.echo(single_line(f"  -> {finding.advice}"))
     if result.unchecked:
         click.echo("\nnot looked for")
@@ -296,9 +288,8 @@ def _tell_facts(facts: dict[str, Any]) -> None:
             f"{facts['entries'] / facts['covered']:.1f} groups on average"
         )
     if "saved" in facts:
-        click.echo(f"saved {facts['saved']}")
         path = shell_line(["--groups-path", facts["saved"]])
-        click.echo(f"next: textreg train ... --groups file {path}")
+        click.echo(f"saved {facts['saved']}\nnext: textreg train ... --groups file {path}")
 
 
 @click.command(cls=shared.Command, name="demo")
@@ -316,5 +307,4 @@ def demo(folder: str, format: str, as_json: bool) -> None:
         return
     for path in written:
         click.echo(f"wrote {path}")
-    corpus = shell_line([written.train])
-    click.echo(f"next: textreg train {corpus} --reg sentence -o demo.textreg")
+    click.echo(f"next: textreg train {shell_line([written.train])} --reg sentence -o demo.textreg")
