@@ -142,3 +142,16 @@ def test_a_callback_stops_a_stage() -> None:
         assert not found.converged
         assert found.objective == pytest.approx(reg.objective(problem, found.w, found.b))
         assert len(calls) == 2  # the stage, and the last one
+
+
+def test_a_start_far_from_the_optimum_of_a_hinge_is_left_alone() -> None:
+    """From the weights of a ridge it took 10 times as many steps as from none."""
+    problem, l1 = posed("hinge", share=0.03)
+    reg, ridge = Elastic(l1=l1, l2=0.1 * l1), Ridge(l2=0.3 * l1).solve(problem)
+    begun = reg.solve(problem.replace(start=(ridge.w, ridge.b)))
+    from_zero, steps = solved(reg, problem)
+    assert begun.iterations == from_zero.iterations
+    assert begun.w.tolist() == from_zero.w.tolist()
+    again = reg.solve(problem.replace(start=(from_zero.w, from_zero.b)))
+    assert again.iterations < 3
+    assert len(steps) > again.iterations

@@ -165,10 +165,8 @@ def _admm(
     norms = penalty.norms(engine.w)
     copies = penalty.spread(np.ones(len(penalty.strengths)))  # N_j, how many copies a weight has
     target = copies * engine.w  # N_j mu_j
-    limit = PAPER_ITERATIONS if stop == "paper" else problem.max_iter
-    smallest = PAPER_CHANGE
-    if printed is not None:
-        limit, smallest = min(limit, problem.max_iter), printed
+    limit = min(PAPER_ITERATIONS, problem.max_iter) if stop == "paper" else problem.max_iter
+    smallest = PAPER_CHANGE if printed is None else printed
     best, bound, gap = np.inf, Bound(-np.inf, engine.r), math.inf
     best_w, best_b, best_norms = engine.w.copy(), engine.b, norms
     fit = VectorFit(engine, penalty, scales_of(problem).weight)
@@ -308,7 +306,7 @@ def _run(problem: Problem, penalty: GroupNorms, options: Algorithm1Options) -> S
     printed = AdmmOptions(rho=options.rho, balanced=False, relax=1.0, stop="paper")
     solution, stopped = _admm(problem, penalty, printed, options.change)
     if not solution.converged and not stopped:
-        gap = "an unknown gap" if math.isinf(solution.gap) else f"a gap of {solution.gap:.1e}"
+        gap = "an unknown gap" if math.isnan(solution.gap) else f"a gap of {solution.gap:.1e}"
         warnings.warn(
             f"Algorithm 1 as printed ended after {solution.iterations} iterations with {gap}, "
             f"above the tolerance of {problem.tol:.1e}. Another rho may bring it nearer; the "

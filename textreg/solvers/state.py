@@ -16,7 +16,9 @@ units of weights or of curvature, but multiples of the units of a problem.
 Weak penalties are approached from stronger ones where the loss has kinks. A hinge is flat beyond
 the margin: with a weak penalty the first steps take all documents there, by far too many weights,
 and from then on every step is short. With a stronger penalty they stay before the margin, and its
-solution is near that of the next weaker one.
+solution is near that of the next weaker one. A hinge is smoothed by a wide quadratic first, within
+which nearly all documents are, and then by narrower ones (chen1996): in a narrow one are few, and
+which these are changes with every step, so that far from the optimum each is short.
 
 Numbers that overflow on the way, as those of a trial point may, are rejected there, or give a bound
 that is infinite and certifies nothing. So solvers run without NumPy's warnings of them, and what
@@ -36,7 +38,7 @@ import numpy as np
 
 from textreg._core.descent import coordinate_descent, select_active
 from textreg.errors import ConvergenceWarning, DataError, DataWarning
-from textreg.losses import Loss
+from textreg.losses import Loss, SmoothedHinge
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Design, Floats, Int32s, MultiSolution, Problem, Solution, Step
 from textreg.solvers.linear_algebra import (
@@ -434,8 +436,8 @@ WEAK = 0.03
 # Strengths fall by this factor at most, from one to the next.
 PATH_FACTOR = 10.0
 
-# Relative gap to which stronger penalties are solved.
-ROUGH_GAP = 0.1
+# Relative gaps to which stronger penalties are solved, and wider quadratics of a hinge.
+ROUGH_GAP, WIDE_GAP = 0.1, 0.01
 
 
 class Approached(NamedTuple):
@@ -476,41 +478,56 @@ def approach(
     strongest_for: Callable[[Problem], float],
     solve: Callable[[Problem, float], Solution],
 ) -> Approached:
-    """Solve with stronger penalties first, where that pays.
+    """Solve with stronger penalties first, and a hinge with wider quadratics, where that pays.
 
     Parameters
     ----------
     problem : Problem
-        What to fit. A given start with weights is used as it is.
+        What to fit. A given start with weights is used as it is, but that of a hinge must be near.
     strongest_for : callable
         The factor of the first penalty; none is stronger if that is 1 or less.
     solve : callable
         Solves a problem whose penalty is multiplied by a factor.
     """
-    start = problem.start
-    if not has_kinks(problem.loss) or (start is not None and start[0].any()):
+    loss, start, iterations, stopped = problem.loss, problem.start, 0, False
+    width = loss.smoothing if isinstance(loss, SmoothedHinge) else 1.0
+    if start is not None and start[0].any():
+        looked = problem.replace(callback=lambda _: True)
+        if width == 1.0 or solve(looked, 1.0).gap <= ROUGH_GAP:
+            return Approached(problem, 0, False)
+        start = None
+    if not has_kinks(loss):
         return Approached(problem, 0, False)
-    strongest, iterations, stopped = strongest_for(problem), 0, False
-    if not 1.0 < strongest < math.inf:
-        return Approached(problem, 0, False)
+    widest = loss.replace(smoothing=1.0) if width < 1.0 else loss
+    strongest = strongest_for(problem.replace(loss=widest))
+    stages = [(widest, factor, ROUGH_GAP) for factor in falling(strongest)]
+    for factor in falling(1.0 / width):
+        stages.append((loss.replace(smoothing=factor * width), 1.0, WIDE_GAP))
 
     def watch(step: Step) -> bool:
         nonlocal stopped
         stopped = problem.stops(step)
         return stopped
 
-    stages = math.ceil(math.log(strongest) / math.log(PATH_FACTOR))
-    for stage in range(stages):
-        left = problem.max_iter - iterations - 1  # one is for the penalty itself
+    for near, factor, tol in stages:
+        left = problem.max_iter - iterations - 1  # one is for the problem itself
         if stopped or left < 1:
             break
         rough = problem.replace(
-            start=start, tol=max(ROUGH_GAP, problem.tol), max_iter=left, callback=watch
+            loss=near, start=start, tol=max(tol, problem.tol), max_iter=left, callback=watch
         )
-        solution = solve(rough, strongest ** (1.0 - stage / stages))
+        solution = solve(rough, factor)
         start, iterations = (solution.w, solution.b), iterations + solution.iterations
     left = problem.max_iter - iterations
     return Approached(problem.replace(start=start, max_iter=left), iterations, stopped)
+
+
+def falling(largest: float) -> list[float]:
+    """Factors from ``largest`` down to 1, which is left out, each by PATH_FACTOR at most less."""
+    if not 1.0 < largest < math.inf:
+        return []
+    stages = math.ceil(math.log(largest) / math.log(PATH_FACTOR))
+    return [largest ** (1.0 - stage / stages) for stage in range(stages)]
 
 
 def approach_groups(
