@@ -185,11 +185,19 @@ def _by_newton(problems: Sequence[Problem], l2: float) -> list[Solution]:
     from scipy.sparse import csr_array
 
     penalty = Quadratic(Links(csr_array((0, p))), 0.0, l2)
-    return [quadratic(_from_kernel(problem, 2.0 * l2), penalty) for problem in problems]
+    begun = [_from_kernel(problem, 2.0 * l2) for problem in problems]
+    solved = [quadratic(problem, penalty) for problem in begun]
+    return [
+        after if it is problem else replace(after, iterations=1 + after.iterations)
+        for problem, it, after in zip(problems, begun, solved, strict=True)
+    ]
 
 
 def _from_kernel(problem: Problem, q: float) -> Problem:
-    """The same, begun at its solution where the loss is squared and documents are few (R4)."""
+    """The same, begun at its solution where the loss is squared and documents are few (R4).
+
+    That is an iteration.
+    """
     design, (n, p) = problem.design, problem.design.shape
     if type(problem.loss) is not Squared or design.blocks or design.full:
         return problem
