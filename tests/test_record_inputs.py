@@ -382,6 +382,8 @@ def test_no_method_takes_a_feature_that_does_not_exist(feature: int) -> None:
         design.curvature(np.ones(4), features)
     with pytest.raises(UsageError, match="initial must be features from 0 to 3"):
         Pursuit(Problem(X, Y), l2=0.1, initial=features)
+    with pytest.raises(UsageError, match="none twice"):
+        Pursuit(Problem(X, Y), l2=0.1, initial=(1, 1))
 
 
 def test_links_of_the_smallest_weights() -> None:

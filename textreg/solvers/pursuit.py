@@ -477,9 +477,9 @@ class Pursuit:
             self._activate(np.array([self._bias], dtype=np.int32), -1)
         if len(initial):
             features = as_array("initial", initial, np.int32)
-            largest = self._given.design.shape[1] - 1
-            if features.min() < 0 or features.max() > largest:
-                raise UsageError(f"initial must be features from 0 to {largest}.")
+            largest, once = self._given.design.shape[1] - 1, np.unique(features)
+            if once[0] < 0 or once[-1] > largest or len(once) < len(features):
+                raise UsageError(f"initial must be features from 0 to {largest}, none twice.")
             self._activate(features, -1)
 
     @checks_overflow

@@ -407,10 +407,10 @@ def observed_counts(y: Floats, W: Floats) -> Floats:
     UsageError
         A target is neither -1 nor 0 or more.
     """
-    if not ((y >= 0.0) | (y == -1.0)).all():
+    if len(others := y[~((y >= 0.0) | (y == -1.0))]):
         raise UsageError(
             "likelihood 'exponential' takes labels of -1 and +1, or counts of 0 or more as "
-            f"targets, not {float(y.min()):g}."
+            f"targets, not {others[0]:g}."
         )
     return np.maximum(y, 0.0) * (W > 0.0)
 
