@@ -84,6 +84,7 @@ def test_numbers_several_labels_and_scores() -> None:
     assert [one.log_odds for one in table.columns] == [False, False]
     (alone,) = explain(pair["ridge"], [TEXT])
     assert table.columns[0].removals == tuple(one.removal for one in alone.sentences)
+    assert table.columns[0].predicted == f"{pair['ridge'].predict([TEXT])[0]:.4g}"
 
     several = [["p"], ["p", "q"], ["p", "q"], ["n"], ["n"], ["n", "q"]]
     sets = {name: train(several, reg=name) for name in ("ridge", "none")}

@@ -171,7 +171,7 @@ def _column(name: str, model: Model, batch: ExplainedBatch) -> RemovalColumn:
     (answer,) = model.task.answers(model.decide(batch.scores))
     return RemovalColumn(
         model=name,
-        predicted=model.task.text(answer) if model.task.multilabel else str(answer),
+        predicted=model.task.text(answer),
         removals=tuple(removals_of(model, batch).tolist()),
         selected=tuple(_selected(model, batch).tolist()) if _selects(model) else None,
         log_odds=model.has_probabilities,
