@@ -178,7 +178,7 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 35_560,
+    "textreg": 35_562,
     "textreg/_core": 4_170,
     "textreg/blocks": 629,
     "textreg/builtin": 1_204,
@@ -192,7 +192,7 @@ BUDGETS = {
     "textreg/plugins": 1_303,
     "textreg/reading": 2_299,
     "textreg/records": 2_492,
-    "textreg/solvers": 4_753,
+    "textreg/solvers": 4_755,
     "textreg/tasks": 1_297,
     "textreg/training": 4_309,
     "plugins": 11_174,

@@ -34,6 +34,7 @@ from itertools import count
 import numpy as np
 
 from textreg._core.cholesky import solve_normal
+from textreg.losses import SmoothedHinge
 from textreg.penalties import Links, Quadratic, Separable
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.certificate import (
@@ -60,6 +61,7 @@ from textreg.solvers.state import (
     IDLE,
     MOST_EFFORT,
     NOISE,
+    ROUGH_GAP,
     SHORT,
     Approached,
     Engine,
@@ -146,11 +148,19 @@ def unpenalized(problem: Problem) -> Solution:
 
 
 def _approached(problem: Problem, penalty: Separable) -> Approached:
-    """A weak l1 penalty, or a weak ridge of all weights, from stronger ones."""
+    """A weak l1 penalty, or a weak ridge of all weights, from stronger ones.
+
+    Steps from a start that is not near the optimum of a hinge are shorter than those from none.
+    """
 
     def fitted(part: Problem, stronger: Separable) -> Solution:
         return _fitted([part], stronger)[0].solution()
 
+    start = problem.start
+    if isinstance(problem.loss, SmoothedHinge) and start is not None and start[0].any():
+        look = problem.replace(callback=lambda _: True)
+        if not fitted(look, penalty).gap <= ROUGH_GAP:
+            problem = problem.replace(start=None)
     if penalty.lam.any() or penalty.mu.any() or not penalty.q.all():
         return approach(
             problem,

@@ -483,21 +483,16 @@ def approach(
     Parameters
     ----------
     problem : Problem
-        What to fit. A given start with weights is used as it is, but that of a hinge must be near.
+        What to fit. A given start with weights is used as it is.
     strongest_for : callable
         The factor of the first penalty; none is stronger if that is 1 or less.
     solve : callable
         Solves a problem whose penalty is multiplied by a factor.
     """
     loss, start, iterations, stopped = problem.loss, problem.start, 0, False
-    width = loss.smoothing if isinstance(loss, SmoothedHinge) else 1.0
-    if start is not None and start[0].any():
-        looked = problem.replace(callback=lambda _: True)
-        if width == 1.0 or solve(looked, 1.0).gap <= ROUGH_GAP:
-            return Approached(problem, 0, False)
-        start = None
-    if not has_kinks(loss):
+    if not has_kinks(loss) or (start is not None and start[0].any()):
         return Approached(problem, 0, False)
+    width = loss.smoothing if isinstance(loss, SmoothedHinge) else 1.0
     widest = loss.replace(smoothing=1.0) if width < 1.0 else loss
     strongest = strongest_for(problem.replace(loss=widest))
     stages = [(widest, factor, ROUGH_GAP) for factor in falling(strongest)]
