@@ -472,7 +472,7 @@ NEAR = ["near-duplicates", "near-overlap"]
 def of_labels(counts: dict[str, int], **settings: Any) -> dict[str, Finding]:
     labels = [label for label, count in counts.items() for _ in range(count)]
     some = documents([f"text {row}" for row in range(len(labels))], labels, **settings)
-    return {it.name: it for it in label_findings(some, count_labels(some)) if it.count}
+    return {it.name: it for it in label_findings(some, count_labels(some.corpus)) if it.count}
 
 
 def test_numbers_of_labels() -> None:

@@ -297,11 +297,12 @@ class Opposites(GraphBuilder):
     def build(self, tokens: Tokens) -> Graph:
         """The graph of the features of ``tokens``; DataError if it would have no link."""
         number = {name: feature for feature, name in enumerate(tokens.vocabulary)}
+        negations = set(map(str.strip, self.negations.split(",")))
         pairs = [
             (number[name], number[word])
             for name in tokens.vocabulary
             for negation, _, word in [name.partition(" ")]
-            if negation in map(str.strip, self.negations.split(",")) and word in number
+            if negation in negations and word in number
         ]
         if self.antonyms is not None:
             one, other, _ = _known_edges(self.antonyms, tokens.vocabulary)
@@ -312,9 +313,8 @@ class Opposites(GraphBuilder):
                 "words as features (--ngrams 2), or name a file of opposites (--graph-antonyms)."
             )
         row, column = np.array(sorted({*pairs, *((b, a) for a, b in pairs)})).T
-        size = len(tokens.vocabulary)
-        opposed = _links(np.ones(len(row)), row, column, size)
-        return Graph(_links(np.zeros(0), row[:0], column[:0], size), opposed)
+        opposed = _links(np.ones(len(row)), row, column, len(number))
+        return Graph(_links(np.zeros(0), row[:0], column[:0], len(number)), opposed)
 
 
 @hookimpl

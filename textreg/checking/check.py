@@ -146,7 +146,7 @@ def check_corpus(  # noqa: PLR0913  # its options are its interface
     columns = _columns(columns, len(documents))
     other = None if against is None else Documents(against, settings)
     numbers = settings.task == Regression.name
-    counts = Counter[str]() if numbers else count_labels(documents)
+    counts = Counter[str]() if numbers else count_labels(corpus)
     rows_of = same_texts(documents.texts)
     scripts, script_counts = scripts_of(documents)
     findings: list[Finding] = [

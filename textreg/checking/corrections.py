@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from textreg.checking.copies import plain
+from textreg.checking.labels import count_labels
 from textreg.reading.corpus import Readable
 from textreg.records.documents import Field
 from textreg.records.text import renamed
@@ -35,8 +35,7 @@ def corrected(
     """
     corpus, changes = table.corpus, list[Change]()
     labels = list(corpus.labels) if corpus.labels is not None else [None] * len(corpus)
-    names = (label if corpus.multilabel else (label,) for label in labels if label is not None)
-    label_map = label_variants(Counter(name for several in names for name in several if named))
+    label_map = label_variants(count_labels(corpus)) if named else {}
     text_col, label_col = (corpus.column_names.get(role, role) for role in ("text", "label"))
     text_cols = [field.name for field in fields if field.kind == "text"] or [text_col]
     changes += [(row.where, "row left out", row.problem, "") for row in corpus.skipped]
@@ -54,8 +53,8 @@ def corrected(
         if (first := seen.setdefault((*content, which), where)) != where:
             changes.append((where, "row left out", f"the same as {first}", ""))
             continue
-        texts = ((name, record.get(name)) for name in text_cols)
-        better = dict(record) | {name: it.strip() for name, it in texts if isinstance(it, str)}
+        stripped = {at: record[at].strip() for at in text_cols if isinstance(record.get(at), str)}
+        better = {**record, **stripped}
         if label is not None:
             better[label_col] = _written(label, record.get(label_col), label_sep)
         for name in better:
@@ -70,5 +69,7 @@ def _written(label: str | tuple[str, ...], before: Any, label_sep: str | None) -
     """A label, or those of a document, in the form that the table has them."""
     if not isinstance(label, tuple):
         return label
+    if label_sep:
+        return label_sep.join(label)
     same = isinstance(before, list) and list(map(str, before)) == list(label)
-    return label_sep.join(label) if label_sep else before if same else list(label)
+    return before if same else list(label)

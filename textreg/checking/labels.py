@@ -30,10 +30,10 @@ NO_LABELS = "not what labels look like"
 TIMES = 20
 
 
-def count_labels(documents: Documents) -> Counter[str]:
+def count_labels(corpus: Corpus) -> Counter[str]:
     """The number of documents of every label."""
-    labels = documents.labels or ()
-    if documents.corpus.multilabel:
+    labels = corpus.labels or ()
+    if corpus.multilabel:
         return Counter(label for several in labels for label in several)
     return Counter(map(str, labels))
 
@@ -99,16 +99,15 @@ def not_numbers(documents: Documents) -> Finding:
 
 def labels_of_one(documents: Documents, other: Documents) -> Finding:
     """Labels that only one of two corpora has."""
-    one, two = count_labels(documents), count_labels(other)
+    one, two = count_labels(documents.corpus), count_labels(other.corpus)
     first = [label for label, _ in ranking(one) if label not in two]
     second = [label for label, _ in ranking(two) if label not in one]
     shown, alone = (other, second) if second else (documents, first)
     where = _first_rows(shown)
     examples = shown.examples(where[label] for label in alone)
-    sides = (("the first file", first), ("the second", second))
     listed = [
         f"only in {side}: " + first_few([f"'{label}'" for label in labels], NAMED)
-        for side, labels in sides
+        for side, labels in (("the first file", first), ("the second", second))
         if labels
     ]
     what = f"in one of the two files; {'; '.join(listed)}"
