@@ -362,6 +362,8 @@ class TestAlgorithmOne:
             assert found.converged is False
             found = reg.solve(problem.replace(tol=2.0 * found.gap))
             assert found.converged
+        with pytest.warns(ConvergenceWarning, match="stopped after 7 iterations of ADMM"):
+            assert reg.solve(problem.replace(max_iter=7)).iterations == 7
 
     @pytest.mark.sampled(5)
     @pytest.mark.parametrize("relax", [1.0, 1.5, 1.9])

@@ -151,12 +151,16 @@ def _approached(problem: Problem, penalty: GroupNorms, options: AdmmOptions) -> 
 
 
 def _admm(
-    problem: Problem, penalty: GroupNorms, options: AdmmOptions, printed: float | None = None
+    problem: Problem,
+    penalty: GroupNorms,
+    options: AdmmOptions,
+    smallest: float = PAPER_CHANGE,
+    printed: bool = False,
 ) -> tuple[Solution, bool]:
     """The same from where the problem says; and whether it has been stopped before its gap.
 
-    printed: the relative change of w at which Algorithm 1 as printed stops, which ends with the
-    last iterate, and not with the best one.
+    smallest: the relative change of w at which the paper stops. printed: whether to end with the
+    last iterate, as Algorithm 1 as printed does, and not with the best one.
     """
     rho, balanced, relax, stop = options.rho, options.balanced, options.relax, options.stop
     engine = Engine(problem, penalty.value)
@@ -166,7 +170,6 @@ def _admm(
     copies = penalty.spread(np.ones(len(penalty.strengths)))  # N_j, how many copies a weight has
     target = copies * engine.w  # N_j mu_j
     limit = min(PAPER_ITERATIONS, problem.max_iter) if stop == "paper" else problem.max_iter
-    smallest = PAPER_CHANGE if printed is None else printed
     best, bound, gap = np.inf, Bound(-np.inf, engine.r), math.inf
     best_w, best_b, best_norms = engine.w.copy(), engine.b, norms
     fit = VectorFit(engine, penalty, scales_of(problem).weight)
@@ -191,12 +194,12 @@ def _admm(
         last = met or iteration == limit
         if iteration % CHECK == 0 or last:
             w, objective = engine.w.copy(), fit.value()
-            if printed is None:
+            if not printed:
                 w, objective = rounded(fit, objective, problem.tol)
-            if objective < best or printed is not None:
+            if printed or objective < best:
                 best, best_w, best_b = objective, w, engine.b
                 best_norms = norms.copy()
-            if stop == "gap" or last or printed is not None:
+            if stop == "gap" or last or printed:
                 # After the v step, -u_g is lambda_g times a subgradient of the norm at v_g: the
                 # multipliers lie in their balls and are dual feasible.
                 latest = group_bound(fit.dual(), penalty, fit.size(), -u, best, problem.tol)
@@ -303,8 +306,8 @@ def algorithm_1(problem: Problem, penalty: GroupNorms, **options: Any) -> Soluti
 
 def _run(problem: Problem, penalty: GroupNorms, options: Algorithm1Options) -> Solution:
     """The same, all but features without a penalty."""
-    printed = AdmmOptions(rho=options.rho, balanced=False, relax=1.0, stop="paper")
-    solution, stopped = _admm(problem, penalty, printed, options.change)
+    plain = AdmmOptions(rho=options.rho, balanced=False, relax=1.0, stop="paper")
+    solution, stopped = _admm(problem, penalty, plain, options.change, printed=True)
     if not solution.converged and not stopped:
         gap = "an unknown gap" if math.isnan(solution.gap) else f"a gap of {solution.gap:.1e}"
         warnings.warn(

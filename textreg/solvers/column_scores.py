@@ -200,7 +200,7 @@ class Candidate(NamedTuple):
 
 
 # Nothing yet, which any other candidate is better than.
-NOTHING = Candidate(-math.inf, 0.0, math.inf, np.empty(0, dtype=np.int32), -1)
+NO_CANDIDATE = Candidate(-math.inf, 0.0, math.inf, np.empty(0, dtype=np.int32), -1)
 
 
 class ColumnDots:

@@ -21,9 +21,6 @@ documents contradict each other and the ridge is next to nothing, Newton's metho
 Documents in blocks, which are never in memory together, are swept one block after the other
 (yu2010), those that still move again before the next block is read. In this order sweeps come near
 the optimum, but not to it as fast as in memory: for the logistic loss Newton's method goes on.
-
-The squared loss has the dual of kernel ridge regression: linear equations, one a document, which
-are solved at once where they are few (saunders1998).
 """
 
 from __future__ import annotations
@@ -38,7 +35,7 @@ import numpy as np
 
 from textreg._core import threads
 from textreg._core.dual import column_conjugates, column_losses, dual_sweep
-from textreg.losses import Logistic, Loss, SmoothedHinge, Squared, SquaredHinge
+from textreg.losses import Logistic, Loss, SmoothedHinge, SquaredHinge
 from textreg.penalties import Links, Quadratic, Separable
 from textreg.records import Design, Floats, Int32s, Int64s, Problem, Solution, Step
 from textreg.records.design import Block, BlockDesign
@@ -49,7 +46,6 @@ from textreg.solvers.state import INTERCEPT_STEPS, checks_overflow, document_nor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from scipy.sparse import csc_array
 
 # The losses that sweeps are for; a subclass may differ.
 SWEPT = Logistic, SmoothedHinge, SquaredHinge
@@ -81,15 +77,6 @@ FIRST_RATE, MOST_LEFT = 22, 120.0
 
 # Largest gap at which others go on from where sweeps have led, and not where the problem says.
 HANDOVER = 0.1
-
-# Most documents, and pairs of them for each value of the matrix, whose kernel is solved at once.
-FEW, PAIRS = 3000, 10
-
-# A feature in this share of the documents is frequent; and columns that are made dense together.
-FREQUENT, PIECE = 0.1, 256
-
-# Largest condition of these equations for which rounding is of no concern.
-WELL = 1e10
 
 # Tolerance below which weights are float64, as sums of float32 are not exact enough.
 SINGLE = 1e-6
@@ -185,47 +172,7 @@ def _by_newton(problems: Sequence[Problem], l2: float) -> list[Solution]:
     from scipy.sparse import csr_array
 
     penalty = Quadratic(Links(csr_array((0, p))), 0.0, l2)
-    begun = [_from_kernel(problem, 2.0 * l2) for problem in problems]
-    solved = [quadratic(problem, penalty) for problem in begun]
-    return [
-        after if it is problem else replace(after, iterations=1 + after.iterations)
-        for problem, it, after in zip(problems, begun, solved, strict=True)
-    ]
-
-
-def _from_kernel(problem: Problem, q: float) -> Problem:
-    """The same, begun at its solution where the loss is squared and documents are few (R4).
-
-    That is an iteration.
-    """
-    design, (n, p) = problem.design, problem.design.shape
-    if type(problem.loss) is not Squared or design.blocks or design.full:
-        return problem
-    if not n <= min(p, FEW) or n * n > PAIRS * design.values:
-        return problem
-    from scipy.linalg import solve
-
-    # (S K S / q + I) beta = S (y - b), alpha = S beta, sum_i alpha_i = 0
-    K, c = design.cache.get("kernel", lambda: kernel(design.X_csc)), problem.sample_weight
-    if not 0.0 < float(c @ K.diagonal()) <= WELL * q:  # the trace of S K S
-        return problem
-    s = np.sqrt(c)
-    A = s[:, None] / q * K * s
-    A.flat[:: n + 1] += 1.0
-    u, v = solve(A, np.stack([s * problem.y, s], axis=1), overwrite_a=True, assume_a="pos").T
-    b = float(s @ u) / float(s @ v) if problem.fit_intercept else 0.0
-    return problem.replace(start=(design.transposed_product(s * (u - b * v)) / q, b))
-
-
-def kernel(X: csc_array) -> Floats:
-    """(n, n) X X'; that of frequent features by dense products, which are quicker there."""
-    frequent = np.diff(X.indptr) >= FREQUENT * X.shape[0]
-    rare, columns = X[:, ~frequent], np.flatnonzero(frequent)
-    K: Floats = (rare @ rare.T).toarray()
-    for at in range(0, len(columns), PIECE):
-        piece = X[:, columns[at : at + PIECE]].toarray()
-        K += piece @ piece.T
-    return K
+    return [quadratic(problem, penalty) for problem in problems]
 
 
 class RidgeFit:

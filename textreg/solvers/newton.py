@@ -23,6 +23,9 @@ For any alpha with sum_i alpha_i = 0, with t = X'alpha and any w,
 is a lower bound of the minimum. For sup_v t.v - v.M v, the conjugate of the penalty, is at most the
 sum of the last two terms if v.M v >= sum_j m_j v_j^2: expand it at w and bound the quadratic part.
 m_j is l2 and what rows of R add that hold feature j alone.
+
+Without links the squared loss has the dual of kernel ridge regression: linear equations, one a
+document, which are solved at once where they are few (saunders1998).
 """
 
 from __future__ import annotations
@@ -34,9 +37,9 @@ from itertools import count
 import numpy as np
 
 from textreg._core.cholesky import solve_normal
-from textreg.losses import SmoothedHinge
+from textreg.losses import SmoothedHinge, Squared
 from textreg.penalties import Links, Quadratic, Separable
-from textreg.records import Floats, Int32s, Problem, Solution, Step
+from textreg.records import Design, Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.certificate import (
     UNBALANCED,
     Bound,
@@ -377,7 +380,8 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
     ----------
     sandler2008; dembo1982, for the accuracy of a step.
     """
-    newton = NewtonSteps(problem, penalty)
+    near = _from_kernel(problem, penalty)
+    problem, newton = near.problem, NewtonSteps(near.problem, penalty)
     engine, norm = newton.engine, document_norm(problem.design)
     # The model of a quadratic loss is the problem itself: one long step comes to the optimum.
     exact = problem.loss.third_derivative_bound == 0.0 and penalty.l2 > 0.0
@@ -408,7 +412,51 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
 
     fields = told_by(history, converged=converged)
     solution = Solution(w=engine.w, b=engine.b, residual=residual, **fields)
-    return finish(problem, solution, "Newton steps", stopped=stopped)
+    return finish(problem, solution, "Newton steps", stopped=stopped, before=near)
+
+
+# Most documents, and pairs of them for each value of the matrix, whose kernel is solved at once.
+FEW, PAIRS = 3000, 10
+
+# A feature in this share of the documents is frequent; and columns that are made dense together.
+FREQUENT, PIECE = 0.1, 256
+
+# Largest condition of these equations for which rounding is of no concern.
+WELL = 1e10
+
+
+def _from_kernel(problem: Problem, penalty: Quadratic) -> Approached:
+    """A ridge begun at its solution where the loss is squared and documents are few (R4)."""
+    design, q, as_it_is = problem.design, 2.0 * penalty.l2, Approached(problem, 0, False)
+    if type(problem.loss) is not Squared or penalty.links.rows.nnz or design.blocks or design.full:
+        return as_it_is
+    n, p = design.shape
+    if not n <= min(p, FEW) or n * n > PAIRS * design.values:
+        return as_it_is
+    from scipy.linalg import solve
+
+    # (S K S / q + I) beta = S (y - b), alpha = S beta, sum_i alpha_i = 0
+    K, c = design.cache.get("kernel", lambda: kernel(design)), problem.sample_weight
+    if not 0.0 < float(c @ K.diagonal()) <= WELL * q:  # the trace of S K S
+        return as_it_is
+    s = np.sqrt(c)
+    A = s[:, None] / q * K * s
+    A.flat[:: n + 1] += 1.0
+    u, v = solve(A, np.stack([s * problem.y, s], axis=1), overwrite_a=True, assume_a="pos").T
+    b = float(s @ u) / float(s @ v) if problem.fit_intercept else 0.0
+    w = design.transposed_product(s * (u - b * v)) / q
+    return Approached(problem.replace(start=(w, b)), 1, False)
+
+
+def kernel(design: Design) -> Floats:
+    """(n, n) X X'; that of frequent features by dense products, which are quicker there."""
+    X, frequent = design.X_csc, design.sizes >= FREQUENT * design.shape[0]
+    rare, columns = X[:, ~frequent], np.flatnonzero(frequent)
+    K: Floats = (rare @ rare.T).toarray()
+    for at in range(0, len(columns), PIECE):
+        piece = X[:, columns[at : at + PIECE]].toarray()
+        K += piece @ piece.T
+    return K
 
 
 class NewtonSteps:

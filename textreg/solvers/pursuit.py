@@ -39,7 +39,7 @@ from textreg.records import (
 )
 from textreg.records.arrays import as_array
 from textreg.solvers.column_scores import (
-    NOTHING,
+    NO_CANDIDATE,
     TOLERANCE,
     Candidate,
     ColumnDots,
@@ -613,7 +613,7 @@ class Pursuit:
         """The best candidate at the present r; groups go before columns of the same score."""
         r, radius = self.fit.r, self.fit.radius
         self._last_r = r.copy()
-        best = self._column_scores.best(r, radius, NOTHING, TIE)
+        best = self._column_scores.best(r, radius, NO_CANDIDATE, TIE)
         if self._group_scores is not None:
             best = self._group_scores.best(r, radius, best, TIE)
             if best.group >= 0:  # columns again, for their margin to the group

@@ -528,7 +528,7 @@ def falling(largest: float) -> list[float]:
 def approach_groups(
     problem: Problem, penalty: GroupNorms, solve: Callable[..., tuple[Solution, bool]], unit: str
 ) -> Solution:
-    """A solution of norms of groups, a weak l1 penalty from stronger ones.
+    """A solution of norms of groups, approached as :func:`approach` does, for a weak l1 penalty.
 
     solve: gives one of a problem and a penalty, from where the problem says, and whether it has
     been stopped. unit: what iterations are called.
