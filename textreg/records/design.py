@@ -185,7 +185,7 @@ class Design:
         """The matrix as it is there, by rows or by columns."""
         return self.X if self.has_rows else self.X_csc
 
-    @property
+    @arrays.derived
     def shape(self) -> tuple[int, int]:
         """Number of documents and of features."""
         n, p = self.given.shape
@@ -216,7 +216,7 @@ class Design:
         """How often all blocks were read, by this matrix and its copies."""
         return self.counts["passes"]
 
-    @property
+    @arrays.derived
     def values(self) -> int:
         """Number of values."""
         return len(self.given.data)
@@ -510,7 +510,7 @@ class ScaledColumns(Design):
             cache=arrays.Cache(), _whole=alone, _chosen=chosen.astype(np.int32), _factors=factors
         )
 
-    @property
+    @arrays.derived
     def shape(self) -> tuple[int, int]:
         """Number of documents and of features."""
         return self._whole.shape[0], len(self._chosen)
