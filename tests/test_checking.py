@@ -28,7 +28,6 @@ from textreg.checking.documents import (
     lengths_of,
     opening,
     rare_scripts,
-    scripts_of,
     text_findings,
 )
 from textreg.checking.labels import count_labels, label_findings, labels_of_one
@@ -421,15 +420,15 @@ def test_texts_that_end_alike() -> None:
     ],
 )
 def test_scripts(text: str, script: str) -> None:
-    scripts, counts = scripts_of(documents([text]))
-    assert scripts == [script]
-    assert dict(counts) == ({script: 1} if script else {})
+    some = documents([text])
+    assert some.scripts == [script]
+    assert dict(some.script_counts) == ({script: 1} if script else {})
 
 
 def test_scripts_that_are_rare() -> None:
     def rare(latin: int) -> Finding:
         some = documents([*["abc"] * latin, "αβγ", "абв", "12"], examples=5)
-        return rare_scripts(some, *scripts_of(some))
+        return rare_scripts(some)
 
     assert rare(38).count == 2  # 1 of 40, of those with letters
     assert rare(18).count == 0  # 1 of 20

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from textreg.checking import labels as label_checks
 from textreg.checking.copies import copy_findings, near_findings, overlap, same_texts
 from textreg.checking.documents import (
     LEVELS,
@@ -18,20 +19,7 @@ from textreg.checking.documents import (
     Unchecked,
     lacking,
     lengths_of,
-    rare_scripts,
-    scripts_of,
     text_findings,
-)
-from textreg.checking.labels import (
-    FOLDS,
-    count_labels,
-    giveaway_columns,
-    label_findings,
-    labels_of_one,
-    not_numbers,
-    out_of_sample,
-    ranking,
-    suspected_labels,
 )
 from textreg.errors import DataError, UsageError
 from textreg.records import Corpus
@@ -52,7 +40,7 @@ OF_ANY_LABELS = ("conflicting-labels", "label-column", "giveaway-columns")
 # What needs a second corpus.
 OF_TWO = ("labels-of-one-file", "near-overlap", "overlap")
 
-TOO_FEW = f"fewer than two labels have {FOLDS} different texts"
+TOO_FEW = f"fewer than two labels have {label_checks.FOLDS} different texts"
 
 
 def check(
@@ -146,13 +134,11 @@ def check_corpus(  # noqa: PLR0913  # its options are its interface
     columns = _columns(columns, len(documents))
     other = None if against is None else Documents(against, settings)
     numbers = settings.task == Regression.name
-    counts = Counter[str]() if numbers else count_labels(corpus)
+    counts = Counter[str]() if numbers else label_checks.count_labels(corpus)
     rows_of = same_texts(documents.texts)
-    scripts, script_counts = scripts_of(documents)
     findings: list[Finding] = [
         *_unreadable(documents, remedy),
         *text_findings(documents),
-        rare_scripts(documents, scripts, script_counts),
         *copy_findings(documents, rows_of),
     ]
     if other is not None:
@@ -163,21 +149,21 @@ def check_corpus(  # noqa: PLR0913  # its options are its interface
     if not columns and documents.labels is not None and settings.wants("giveaway-columns"):
         unchecked.append(Unchecked("giveaway-columns", "there are no further columns"))
     if columns and documents.labels is not None:
-        findings.append(giveaway_columns(documents, columns))
+        findings.append(label_checks.giveaway_columns(documents, columns))
     if numbers and documents.labels is not None:
-        findings.append(not_numbers(documents))
+        findings.append(label_checks.not_numbers(documents))
     if counts:
-        findings += label_findings(documents, counts)
+        findings += label_checks.label_findings(documents, counts)
         if other is not None and other.labels is not None:
-            findings.append(labels_of_one(documents, other))
+            findings.append(label_checks.labels_of_one(documents, other))
         if settings.wants("suspected-labels"):
             # A variant of its label is no wrong one.
             unified = Documents(with_labels(corpus, label_variants(counts)), settings)
-            judged = out_of_sample(unified, rows_of, progress)
+            judged = label_checks.out_of_sample(unified, rows_of, progress)
             if judged is None:
                 unchecked.append(Unchecked("suspected-labels", TOO_FEW))
             else:
-                findings.append(suspected_labels(unified, judged))
+                findings.append(label_checks.suspected_labels(unified, judged))
     wanted = [finding for finding in findings if finding.count and settings.wants(finding.name)]
     # The worst level first, and of one level the largest share.
     wanted.sort(key=lambda one: (LEVELS.index(one.level), -one.share, one.name))
@@ -185,9 +171,9 @@ def check_corpus(  # noqa: PLR0913  # its options are its interface
         title=title,
         documents=len(documents),
         columns=dict(corpus.columns),
-        labels=tuple(ranking(counts)),
+        labels=tuple(label_checks.ranking(counts)),
         lengths=lengths_of(documents),
-        scripts=tuple(script_counts.most_common()),
+        scripts=tuple(documents.script_counts.most_common()),
         findings=tuple(wanted),
         unchecked=tuple(unchecked),
     )

@@ -416,6 +416,16 @@ class Documents:
         """(n,) the number of words of each."""
         return np.diff(self.tokens.token_document_ptr)
 
+    @cached_property
+    def scripts(self) -> list[str]:
+        """The script that most letters of each are of; empty without letters."""
+        return [_script(text) for text in self.texts]
+
+    @property
+    def script_counts(self) -> Counter[str]:
+        """The number of documents in every script."""
+        return Counter(filter(None, self.scripts))
+
     def label(self, row: int) -> str:
         """The label of a document for people; empty without labels."""
         label = "" if self.labels is None else self.labels[row]
@@ -510,6 +520,7 @@ def text_findings(documents: Documents) -> Iterator[Finding]:
         yield documents.finding("markup", tags, what, lambda row: f"holds {tags[row]:.40}")
     if wants("encoding"):
         yield _broken(documents)
+    yield rare_scripts(documents)
 
 
 def lengths_of(documents: Documents) -> Lengths:
@@ -521,16 +532,9 @@ def lengths_of(documents: Documents) -> Lengths:
     return Lengths(*(int(words[place]) for place in at))
 
 
-def scripts_of(documents: Documents) -> tuple[list[str], Counter[str]]:
-    """The script that most letters of every document are of, empty without letters; and counts."""
-    scripts = [_script(text) for text in documents.texts]
-    counts = Counter(scripts)
-    del counts[""]
-    return scripts, counts
-
-
-def rare_scripts(documents: Documents, scripts: list[str], counts: Counter[str]) -> Finding:
+def rare_scripts(documents: Documents) -> Finding:
     """The documents in a script that few others are in."""
+    scripts, counts = documents.scripts, documents.script_counts
     n = sum(counts.values())
     rare = {script: count for script, count in counts.items() if count < RARE * n}
     rows = [row for row, script in enumerate(scripts) if script in rare]
