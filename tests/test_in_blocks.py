@@ -487,7 +487,7 @@ def test_a_search_is_on_few_documents_of_few_characters(monkeypatch: pytest.Monk
     def rows(part: int, characters: int) -> int:
         monkeypatch.setattr(blocks, "PART", part)
         monkeypatch.setattr(blocks, "CHARACTERS", characters)
-        context = blocks.part_context(training, settings)
+        context = blocks.part_context(training)
         y = context.documents.target.y
         chosen = search.drawn(training.target, np.arange(41), len(y), 3)
         assert y.tolist() == training.target.y[chosen].tolist()

@@ -105,16 +105,14 @@ class LinearEstimator(PartsEstimator):
             )
         splits = self._splits(rows.X, target, weights, group_of) if measures else []
         encoder = Encoder(Pretokenized(), Vectorizer(ngrams=1, weighting="count"), rows.names)
-        documents = SplitDocuments(
-            target,
-            splits,
+
+        def prepared(settings: TrainingSettings) -> Prepared:
             # The matrix as it is: nothing of its features can be searched.
-            lambda settings, _: Prepared.of(
-                *(target, weights, settings, encoder, MatrixRows(rows.X), rows.tokens),
-                fit_intercept=self.fit_intercept,
-            ),
-        )
-        learned = learn(SearchContext(documents, settings), Work(self.jobs, partial=False))
+            known = target, weights, settings, encoder, MatrixRows(rows.X), rows.tokens
+            return Prepared.of(*known, fit_intercept=self.fit_intercept)
+
+        documents = SplitDocuments(target, splits, settings, prepared)
+        learned = learn(SearchContext(documents), Work(self.jobs, partial=False))
         self._keep(learned)
         return learned.fit
 

@@ -36,7 +36,6 @@ from textreg.training.prepare import Prepared, Training, own_weights, split_corp
 from textreg.training.running import Clock, Work
 from textreg.training.search import SearchContext, SearchResult, drawn, run_search, stages_of
 from textreg.training.settings import TrainingSettings
-from textreg.training.splits import splits_of
 
 if TYPE_CHECKING:
     from textreg.features.encoder import AnyEncoder
@@ -91,17 +90,16 @@ PART, CHARACTERS = 30_000, 10_000_000
 MEASURED = 1_000
 
 
-def part_context(training: Training, settings: TrainingSettings) -> SearchContext:
+def part_context(training: Training) -> SearchContext:
     """The search, on some of the documents."""
     corpus, (task, y) = training.corpus, training.target
     most = min(PART, int(CHARACTERS / max(mean_length(training), 1.0)))
     # Where there are too many, those without a weight tell nothing.
     rows = np.flatnonzero(own_weights(corpus)) if len(y) > most else np.arange(len(y))
     # Some of every label: a label without documents could not be searched.
-    rows = drawn(training.target, rows, most, settings.seed)
+    rows = drawn(training.target, rows, most, training.settings.seed)
     part = training._replace(corpus=corpus.select(rows), target=Target(task, y[rows]), outside=None)
-    splits = splits_of(part.corpus, part.target, settings)
-    return SearchContext(split_corpus(part, splits), settings)
+    return SearchContext(split_corpus(part))
 
 
 def mean_length(training: Training) -> float:
@@ -194,27 +192,25 @@ def check_settings(settings: TrainingSettings) -> None:
         )
 
 
-def learn_in_blocks(
-    training: Training, settings: TrainingSettings, scratch: Scratch, work: Work
-) -> Learned:
+def learn_in_blocks(training: Training, scratch: Scratch, work: Work) -> Learned:
     """Search on a part of the documents, then fit the best setting on all of them.
 
     Parameters
     ----------
     training : Training
-        The documents and what is to be learned.
-    settings : TrainingSettings
-        With ``memory``; checked by :func:`check_settings`.
+        The documents and what is to be learned. Its settings are with ``memory``, and checked by
+        :func:`check_settings`.
     scratch : Scratch
         Where blocks go that are not to be in memory.
     work : Work
         How to work.
     """
+    settings = training.settings
     clock, store = Clock(), store_in(scratch, settings)
     with ExitStack() as stack:
         stack.enter_context(allowing(work.threads))
         workers = stack.enter_context(workers_for(settings, store, training.corpus.texts))
-        context = part_context(training, settings)
+        context = part_context(training)
         fit.log_begun(context, len(training.corpus))
         result, scales = search_part(context, replace(work, workers=workers))
         fit.report_search(context, result, clock.stop("search"))

@@ -23,7 +23,7 @@ from textreg.tasks.base import Targets, parted
 from textreg.tasks.regression import Regression
 from textreg.training import priors
 from textreg.training.settings import TrainingSettings
-from textreg.training.splits import FEW, Split, left_out_of, split_by
+from textreg.training.splits import FEW, Split, left_out_of, split_by, splits_of
 from textreg.training.trials import Fold, Problems
 
 if TYPE_CHECKING:
@@ -443,36 +443,47 @@ def own_weights(corpus: Corpus) -> Floats:
 class SplitDocuments:
     """Documents with their targets and their splits: what a search fits and measures.
 
-    prepare: gives the documents as numbers, from settings and the features made last, if there are
-    any. rare: the labels that were left out or joined, and their numbers of documents. outside:
+    settings: of the training. prepare: gives the documents as numbers, from these settings or
+    others. rare: the labels that were left out or joined, and their numbers of documents. outside:
     those of the unknown label, if there are some. by: what the splits follow: see :func:`split_by`.
-    texts: those of the corpus and of ``dev``, if there are any.
+    texts: those of the corpus and of ``dev``, if there are any. features: those made last, by
+    tokenizer and vectorizer; whoever drops them has them made again.
     """
 
     target: Target
     splits: Sequence[Split]
-    prepare: Callable[[TrainingSettings, dict[Any, Features]], Prepared]
+    settings: TrainingSettings
+    prepare: Callable[[TrainingSettings], Prepared]
     rare: Mapping[str, int] = field(default_factory=dict)
     outside: Corpus | None = None
     by: str | None = None
     texts: Sequence[Documents] = ()
+    features: dict[Any, Features] = field(default_factory=dict)
 
 
-def split_corpus(training: Training, splits: Sequence[Split]) -> SplitDocuments:
-    """Texts, whose features are made once for every setting of tokenizer and vectorizer."""
-    corpus, target = training.corpus, training.target
+def split_corpus(training: Training, features: Features | None = None) -> SplitDocuments:
+    """Texts, whose features are made once for every setting of tokenizer and vectorizer.
 
-    def prepare_corpus(settings: TrainingSettings, cache: dict[Any, Features]) -> Prepared:
+    features: those of the settings as they are, where they are known. Raises errors as
+    :func:`textreg.training.splits.splits_of`.
+    """
+    corpus, settings, target = training.corpus, training.settings, training.target
+    splits = splits_of(corpus, target, settings)
+    known: dict[Any, Features] = {}
+    if features is not None:
+        known[settings.tokenizer, settings.vectorizer] = features
+
+    def prepare_corpus(settings: TrainingSettings) -> Prepared:
         key = settings.tokenizer, settings.vectorizer
-        if key not in cache:
-            cache.clear()
-            cache[key] = make_features(corpus, settings)
-        return prepare(corpus, target, settings, cache[key])
+        if key not in known:
+            known.clear()
+            known[key] = make_features(corpus, settings)
+        return prepare(corpus, target, settings, known[key])
 
-    dev, outside = training.settings.dev, training.weighed(splits)
+    dev, outside = settings.dev, training.weighed(splits)
     texts = [it.texts for it in (corpus, dev) if it is not None]
-    more = training.rare, outside, split_by(corpus), texts
-    return SplitDocuments(target, splits, prepare_corpus, *more)
+    more = training.rare, outside, split_by(corpus), texts, known
+    return SplitDocuments(target, splits, settings, prepare_corpus, *more)
 
 
 def left_out_splits(data: Prepared, documents: SplitDocuments) -> list[Split]:

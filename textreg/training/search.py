@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg.errors import UsageError
-from textreg.features.vectorize import Features
 from textreg.kinds import Regularizer
 from textreg.measure.metrics import SMALLER
 from textreg.plugins import calls
@@ -37,7 +36,6 @@ from textreg.tasks.classification import Multiclass
 from textreg.terminal import logger
 from textreg.training import prepare, space, trials
 from textreg.training.running import Run, Work
-from textreg.training.settings import TrainingSettings
 from textreg.training.splits import Split
 from textreg.training.trials import MeasuredSetting, Results
 
@@ -115,25 +113,16 @@ class SearchContext:
         How many settings are expected to follow.
     """
 
-    def __init__(
-        self,
-        documents: prepare.SplitDocuments,
-        settings: TrainingSettings,
-        features: Features | None = None,
-    ) -> None:
-        self.documents, self.settings = documents, settings
-        dimensions = settings.dimensions()
+    def __init__(self, documents: prepare.SplitDocuments) -> None:
+        self.documents, self.settings = documents, documents.settings
+        dimensions = self.settings.dimensions()
         self.space = [dimension for dimension in dimensions if dimension.part != "reg"]
         self.hyperparameters = [dimension for dimension in dimensions if dimension.part == "reg"]
         self.labels: list[int] | None = None
-        # The features made last, or those given, which are of the settings as they are.
-        self._features: dict[Any, Features] = {}
         self.measured: list[MeasuredSetting] = []
         self.asked: set[Place] = set()
         self.expected = 0
         self._fits_before: int | None = None
-        if features is not None:
-            self._features[settings.tokenizer, settings.vectorizer] = features
         self._prepared: OrderedDict[FeatureValues, prepare.Prepared] = OrderedDict()
         self._grids: dict[FeatureValues, list[Regularizer]] = {}
         self._trials: dict[tuple[FeatureValues, Regularizer], Results] = {}
@@ -146,16 +135,15 @@ class SearchContext:
 
     def of_labels(self, labels: Sequence[int]) -> SearchContext:
         """The same search of a few labels, whose fits are there for a search of all of them."""
-        part = SearchContext(self.documents, self.settings)
+        part = SearchContext(self.documents)
         part.labels = list(labels)
-        part._features, part._prepared = self._features, self._prepared
-        part._grids, part._trials = self._grids, self._trials
+        part._prepared, part._grids, part._trials = self._prepared, self._grids, self._trials
         return part
 
     def with_splits(self, splits: Sequence[Split]) -> SearchContext:
         """The same search with other splits of the same documents, whose features are shared."""
-        part = SearchContext(replace(self.documents, splits=splits), self.settings)
-        part._features, part.labels = self._features, self.labels
+        part = SearchContext(replace(self.documents, splits=splits))
+        part.labels = self.labels
         return part
 
     @property
@@ -169,7 +157,7 @@ class SearchContext:
             parts = space.changed(self.settings.parts(), self.space, values)
             searched = {dimension.part: parts[dimension.part] for dimension in self.space}
             settings = self.settings.replace(tuning=space.BEST, **searched)
-            data = self.documents.prepare(settings, self._features)
+            data = self.documents.prepare(settings)
             self._prepared[values] = replace(data, splits=self.documents.splits)
         self._prepared.move_to_end(values)
         if len(self._prepared) > MAX_CACHED:
@@ -203,7 +191,7 @@ class SearchContext:
     def release(self) -> None:
         """Drop all documents from memory."""
         self.drop_folds()
-        self._features.clear()
+        self.documents.features.clear()
 
     def grid(self, values: FeatureValues) -> list[Regularizer]:
         """The regularizer's own grid there, times the given values of its hyperparameters.

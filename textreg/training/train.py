@@ -33,7 +33,7 @@ from textreg.records.text import as_corpus
 from textreg.training import fit as fitting
 from textreg.training import prepare, recipe, running, search, trials
 from textreg.training.settings import TrainingSettings
-from textreg.training.splits import group_names, splits_of
+from textreg.training.splits import group_names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -378,8 +378,8 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
     deadline = started + (settings.tuning.seconds or math.inf)
     work = running.Work(settings.jobs, progress, deadline, partial=partial)
     training = prepare.read_training(corpus, settings)
-    corpus, settings, target = training.corpus, training.settings, training.target
-    target.task.check_thresholds(settings.threshold or {})
+    corpus, settings = training.corpus, training.settings
+    training.target.task.check_thresholds(settings.threshold or {})
     if settings.path:
         fitting.path_parameter(settings.reg)  # refused before long work
     stripped = any(field.options.get("strip_html") for field in settings.fields or ())
@@ -390,9 +390,8 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
 
         check_settings(settings)
         with nullcontext(scratch) if scratch is not None else Scratch(settings.scratch) as folder:
-            return _model(learn_in_blocks(training, settings, folder, work), options)
-    documents = prepare.split_corpus(training, splits_of(corpus, target, settings))
-    context = search.SearchContext(documents, settings, features)
+            return _model(learn_in_blocks(training, folder, work), options)
+    context = search.SearchContext(prepare.split_corpus(training, features))
     fitting.log_begun(context, len(corpus))
     return _model(learn(context, work, initial), options)
 
