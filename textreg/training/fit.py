@@ -103,13 +103,7 @@ class Learned(NamedTuple):
     seconds: dict[str, float]
 
 
-# Gives a solution to start from for each weight vector, once the features are there.
-InitialWeights = Callable[[Prepared], Sequence[trials.Start]]
-
-
-def fit_best(
-    context: SearchContext, result: SearchResult, work: Work, initial: InitialWeights | None = None
-) -> FinalFit:
+def fit_best(context: SearchContext, result: SearchResult, work: Work) -> FinalFit:
     """Fit the best setting; if that has more features than allowed, the next best.
 
     A model may grow when it is fitted on all documents, so that it was small enough in the search
@@ -118,7 +112,7 @@ def fit_best(
     most = context.settings.tuning.max_nonzero
     measured, best = list(result.measured), result.best
     while True:
-        fit = _fit_one(context, best, work, initial)
+        fit = _fit_one(context, best, work)
         if best is None or most is None or fit.nonzero <= most:
             return fit
         measured.remove(best)
@@ -131,12 +125,7 @@ def fit_best(
         best = context.best(measured)
 
 
-def _fit_one(
-    context: SearchContext,
-    best: trials.MeasuredSetting | None,
-    work: Work,
-    initial: InitialWeights | None,
-) -> FinalFit:
+def _fit_one(context: SearchContext, best: trials.MeasuredSetting | None, work: Work) -> FinalFit:
     """Fit one setting on all documents; without ``refit`` on those it was searched on."""
     settings = context.settings
     data = context.prepared_for(best)
@@ -167,8 +156,8 @@ def _fit_one(
             plain, data, folds = replace(plain), replace(data), []
             release_memory()
         problems = known or data.problems(rows, settings.tol)
-    if initial is not None and not any(starts or ()):
-        starts = initial(data)
+    if context.initial is not None and not any(starts or ()):
+        starts = context.initial(data)
     large = table_bytes((task.n_rows, data.rows.shape[1])) > LARGE and not task.joint
     keep = PrunedRows(regularizer, problems, settings.prune) if large else None
     fitted, stopped = fit_rows(regularizer, problems, starts, work, keep=keep, prove=not large)

@@ -90,6 +90,9 @@ MAX_CACHED = 4
 # A value for each searched dimension but the hyperparameters of the regularizer.
 FeatureValues = tuple[Any, ...]
 
+# Gives a solution to start from for each weight vector, once the features are there.
+InitialWeights = Callable[[prepare.Prepared], Sequence[trials.Start]]
+
 # A setting by its values of the space and its place in the grid there, which all parts share.
 Place = tuple[FeatureValues, int]
 
@@ -103,6 +106,8 @@ class SearchContext:
         Searched parameters of the features, groups and graph.
     hyperparameters : list of Dimension
         Searched parameters of the regularizer, by given values.
+    initial : callable, optional
+        Gives weights to start the final fit from, where the search has none.
     labels : list of int, optional
         The weight vectors that settings are measured by; None for all.
     measured : list of MeasuredSetting
@@ -113,8 +118,10 @@ class SearchContext:
         How many settings are expected to follow.
     """
 
-    def __init__(self, documents: prepare.SplitDocuments) -> None:
-        self.documents, self.settings = documents, documents.settings
+    def __init__(
+        self, documents: prepare.SplitDocuments, initial: InitialWeights | None = None
+    ) -> None:
+        self.documents, self.settings, self.initial = documents, documents.settings, initial
         dimensions = self.settings.dimensions()
         self.space = [dimension for dimension in dimensions if dimension.part != "reg"]
         self.hyperparameters = [dimension for dimension in dimensions if dimension.part == "reg"]

@@ -333,7 +333,7 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
     started: float | None = None,
     partial: bool = True,
     scratch: Scratch | None = None,
-    initial: fitting.InitialWeights | None = None,
+    initial: search.InitialWeights | None = None,
 ) -> Model:
     """Train a model on a labeled corpus.
 
@@ -391,9 +391,9 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
         check_settings(settings)
         with nullcontext(scratch) if scratch is not None else Scratch(settings.scratch) as folder:
             return _model(learn_in_blocks(training, folder, work), options)
-    context = search.SearchContext(prepare.split_corpus(training, features))
+    context = search.SearchContext(prepare.split_corpus(training, features), initial)
     fitting.log_begun(context, len(corpus))
-    return _model(learn(context, work, initial), options)
+    return _model(learn(context, work), options)
 
 
 def _model(learned: fitting.Learned, options: dict[str, Any]) -> Model:
@@ -418,12 +418,8 @@ def _model(learned: fitting.Learned, options: dict[str, Any]) -> Model:
 TABLES = 8
 
 
-def learn(
-    context: search.SearchContext, work: running.Work, initial: fitting.InitialWeights | None = None
-) -> fitting.Learned:
+def learn(context: search.SearchContext, work: running.Work) -> fitting.Learned:
     """Search, fit the best setting on all documents, and its path if that is asked for.
-
-    initial: gives solutions to start from, where the search has none.
 
     Warns with a ConvergenceWarning where the search was stopped, or the fit misses its tolerance.
     """
@@ -453,7 +449,7 @@ def learn(
         result = search.run_search(stages, replace(work, workers=workers))
     fitting.report_search(context, result, clock.stop("search"))
     with allowing(work.threads), one_thread_in_blas():
-        fit = fitting.fit_best(context, result, work, initial)
+        fit = fitting.fit_best(context, result, work)
     fitting.report_fit(fit, settings, clock.stop("fit"))
     path = None
     if settings.path:
