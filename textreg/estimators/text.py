@@ -338,25 +338,17 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         unknown = _as_class("unknown", None if several else self.unknown, classes)
         columns = {"unlabeled": unlabeled, "group_of": group_of, "time_of": time_of}
         self._train(texts, labels, sample_weight=weights, **columns)
-        known = self._keep(classes, rare)
-        self._indicator = several is not None and several.indicator
-        if self._indicator:
-            self.classes_ = classes
-        answers = np.concatenate([known, unknown])  # of the codes of the model
-        self._answers = answers[[*np.argsort(self._order), *range(len(known), len(answers))]]
-        return self
-
-    def _keep(self, classes: NDArray[Any], rare: NDArray[Any]) -> NDArray[Any]:
-        """The classes that the model has, which are kept as ``classes_`` with their places."""
+        every, place = classes, {str(label): at for at, label in enumerate(classes.tolist())}
         known = self.model_.labels  # not all that y has, if labels of few texts are left out
-        names = [str(label) for label in classes.tolist()]
-        learned = classes[np.isin(names, known)]
-        if self.rare_label in known and self.rare_label not in names:
-            learned = np.unique(np.concatenate([learned, rare]))
-        self.classes_ = learned
+        if self.rare_label in known and self.rare_label not in place:
+            place[self.rare_label], every = len(classes), np.concatenate([classes, rare])
+        learned = every[[place[name] for name in known]]
         # The model sorts its labels as strings: "10" comes before "9".
-        self._order = np.array([known.index(str(label)) for label in learned.tolist()])
-        return learned
+        self._order = np.argsort(learned)
+        self._indicator = several is not None and several.indicator
+        self.classes_ = classes if self._indicator else learned[self._order]
+        self._answers = np.concatenate([learned, unknown])  # of the codes of the model
+        return self
 
     @property
     def _several(self) -> bool:
