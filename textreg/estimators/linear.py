@@ -80,9 +80,8 @@ class LinearEstimator(PartsEstimator):
                 )
             return Rows(matrix, X.names, X.tokens)
         names = getattr(self, "feature_names_in_", None)
-        return Rows(
-            matrix, base.ColumnNames(matrix.shape[1]) if names is None else names.tolist(), None
-        )
+        known = base.ColumnNames(matrix.shape[1]) if names is None else names.tolist()
+        return Rows(matrix, known, None)
 
     def _fit(
         self,

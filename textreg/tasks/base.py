@@ -114,19 +114,30 @@ _NUMBERED = re.compile(
 def documents_of_labels(corpus: Corpus) -> Counter[str]:
     """The number of documents with a weight above zero of every label; 0 if it has no such."""
     labels, weights = corpus.labels or (), corpus.sample_weight
-    counts = Counter(labels)
+    lists = labels if corpus.multilabel else [(label,) for label in labels]
+    counts = Counter(label for listed in lists for label in listed)
     if weights is not None:
-        counts.subtract(label for label, w in zip(labels, weights.tolist(), strict=True) if not w)
+        without = (listed for listed, w in zip(lists, weights.tolist(), strict=True) if not w)
+        counts.subtract(label for listed in without for label in listed)
     return counts
 
 
-def rare_labels(counts: Mapping[str, int], least: int, rare_label: str | None) -> dict[str, int]:
+def labels_below(counts: Mapping[str, int], least: int, rare_label: str | None) -> dict[str, int]:
     """The labels of fewer than ``least`` documents, the most frequent first, and these numbers.
 
-    Others than ``rare_label``, which such labels are joined into. Raises DataError if there are no
-    two labels left, or if the joined one has fewer documents as well.
+    Others than ``rare_label``, which such labels are joined into.
     """
     rare = {label: n for label, n in counts.items() if n < least and label != rare_label}
+    return dict(sorted(rare.items(), key=lambda item: (-item[1], item[0])))
+
+
+def rare_labels(counts: Mapping[str, int], least: int, rare_label: str | None) -> dict[str, int]:
+    """Those of :func:`labels_below`, of which some remain, or are enough as one.
+
+    Raises DataError if there are no two labels left, or if the joined one has fewer documents as
+    well.
+    """
+    rare = labels_below(counts, least, rare_label)
     left = len(counts) - len(rare) + (bool(rare) and rare_label not in (None, *counts))
     if rare and left < 2:
         label, most = max(counts.items(), key=lambda item: item[1])
@@ -142,7 +153,7 @@ def rare_labels(counts: Mapping[str, int], least: int, rare_label: str | None) -
             f"a label '{rare_label}'. Leave them out (--min-label {least} alone), or join more "
             f"(--min-label {1 + min(n for n in counts.values() if n >= least)} or more)."
         )
-    return dict(sorted(rare.items(), key=lambda item: (-item[1], item[0])))
+    return rare
 
 
 def warn_of_left_out(rare: Mapping[str, int], least: int, where: str) -> None:

@@ -69,13 +69,8 @@ class Multilabel(Multiclass):
     ) -> tuple[Corpus, dict[str, int]]:
         if not corpus.multilabel or corpus.labels is None:
             return corpus, {}
-        weights = [1.0] * len(corpus) if corpus.sample_weight is None else corpus.sample_weight
-        counts = dict.fromkeys(corpus.label_names(), 0)
-        for labels, weight in zip(corpus.labels, weights, strict=True):
-            for label in labels:
-                counts[label] += bool(weight > 0.0)
-        rare = {label: n for label, n in counts.items() if n < least and label != rare_label}
-        rare = dict(sorted(rare.items(), key=lambda item: -item[1]))
+        counts = base.documents_of_labels(corpus)
+        rare = base.labels_below(counts, least, rare_label)
         if not rare:
             return corpus, {}
         if rare_label is not None:

@@ -37,7 +37,7 @@ from textreg.features.encoder import AnyEncoder, Encoder, JoinedEncoder
 from textreg.files import numbered_lines
 from textreg.measure.intercept import sigmoid
 from textreg.plugins import calls, registry
-from textreg.records import Bools, Corpus, Documents, Floats, Int64s, Problem, Tokens
+from textreg.records import Corpus, Documents, Floats, Int64s, Problem, Tokens
 from textreg.records.text import find_names
 from textreg.solvers.dual_ascent import ridges
 from textreg.text import document_frequencies, word_vectors
@@ -185,13 +185,6 @@ def log_odds_of_words(encoder: AnyEncoder, path: str) -> Floats:
 
 def _counts(tokens: Tokens, evidence: Any, size: int) -> Floats:
     """(2, size) How often each feature occurs in marked passages, and beside them."""
-    inside = _inside(tokens, evidence)
-    counts = [np.bincount(tokens.ids[it], minlength=size) for it in (inside, ~inside)]
-    return np.array(counts, dtype=np.float64)
-
-
-def _inside(tokens: Tokens, evidence: Any) -> Bools:
-    """Which occurrences lie in a marked passage of their document."""
     assert tokens.spans is not None
     inside = np.zeros(len(tokens.ids), dtype=bool)
     ptr = tokens.token_document_ptr
@@ -199,7 +192,8 @@ def _inside(tokens: Tokens, evidence: Any) -> Bools:
         token_spans = tokens.spans[start:end]
         for first, last in spans:
             inside[start:end] |= (token_spans[:, 0] >= first) & (token_spans[:, 1] <= last)
-    return inside
+    counts = [np.bincount(tokens.ids[it], minlength=size) for it in (inside, ~inside)]
+    return np.array(counts, dtype=np.float64)
 
 
 def check_marks(settings: Any) -> None:
