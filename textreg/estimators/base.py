@@ -21,7 +21,7 @@ from textreg.errors import DataError, RecordError, UsageError, did_you_mean
 from textreg.kinds import GraphBuilder, GroupBuilder
 from textreg.params import Parametrized
 from textreg.plugins import calls, registry
-from textreg.records import Floats, Graph, Groups, Int64s, Tokens
+from textreg.records import Bools, Floats, Graph, Groups, Int64s, Tokens
 from textreg.records.arrays import as_array, check_weights, checked_csr
 from textreg.records.documents import as_column, column_names, first_missing, is_missing
 from textreg.records.text import LISTS, LazyNames
@@ -490,13 +490,13 @@ class LabelSets(NamedTuple):
         The labels of every text, as strings.
     classes : ndarray of shape (k,)
         All labels, sorted; of an indicator matrix the numbers of its columns.
-    indicator : bool
-        Whether they were an indicator matrix.
+    matrix : ndarray of bool or None
+        The indicator matrix, if they were one.
     """
 
     sets: list[tuple[str, ...]]
     classes: NDArray[Any]
-    indicator: bool
+    matrix: Bools | None
 
 
 def label_sets(y: Any) -> LabelSets | None:
@@ -516,7 +516,7 @@ def label_sets(y: Any) -> LabelSets | None:
         if not (values == matrix).all():
             return None  # to be refused as any other table
         sets = [tuple(str(column) for column in np.flatnonzero(row)) for row in matrix]
-        return LabelSets(sets, np.arange(matrix.shape[1]), indicator=True)
+        return LabelSets(sets, np.arange(matrix.shape[1]), matrix)
     rows = y.tolist() if getattr(y, "ndim", 2) == 1 and hasattr(y, "tolist") else y
     if not isinstance(rows, Sequence):
         return None
@@ -535,7 +535,7 @@ def label_sets(y: Any) -> LabelSets | None:
         classes = np.array(sorted({label for labels in rows for label in labels}))
     except TypeError as error:
         raise DataError("the labels in y have no common order: convert them to strings.") from error
-    return LabelSets(named_as(classes, rows), classes, indicator=False)
+    return LabelSets(named_as(classes, rows), classes, None)
 
 
 def named_as(classes: NDArray[Any], sets: Iterable[Iterable[Any]]) -> list[tuple[str, ...]]:

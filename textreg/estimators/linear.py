@@ -435,13 +435,11 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
             classes, codes, weights = self._checked_classes(n, y, sample_weight, "rows")
             names = [str(label) for label in classes.tolist()]
             target = Target(classification(names, loss, self.multiclass), codes.astype(np.int64))
-        elif several.indicator:
+        elif several.matrix is not None:
             classes = several.classes
-            # (n, k): which labels each row has
-            matrix = np.asarray(y.toarray() if hasattr(y, "toarray") else y) != 0
-            _, weights = self._checked(n, np.zeros(len(matrix)), sample_weight, "rows")
+            _, weights = self._checked(n, np.zeros(len(several.matrix)), sample_weight, "rows")
             task = Indicator(tuple(map(str, classes)), loss.name, loss.log_odds)
-            target = Target(task, matrix)
+            target = Target(task, several.matrix)
         else:
             raise DataError(
                 "y has lists of labels: give an indicator matrix, as scikit-learn's "

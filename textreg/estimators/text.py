@@ -324,7 +324,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             names = [str(label) for label in classes.tolist()]
             labels = [names[code] for code in codes]
         else:
-            if several.indicator and self.rare_label is not None:
+            if several.matrix is not None and self.rare_label is not None:
                 raise UsageError(
                     "an indicator matrix has no column for rare_label: give a list of labels for "
                     "each text, or leave rare_label out."
@@ -345,7 +345,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         learned = every[[place[name] for name in known]]
         # The model sorts its labels as strings: "10" comes before "9".
         self._order = np.argsort(learned)
-        self._indicator = several is not None and several.indicator
+        self._indicator = several is not None and several.matrix is not None
         self.classes_ = classes if self._indicator else learned[self._order]
         self._answers = np.concatenate([learned, unknown])  # of the codes of the model
         return self

@@ -161,8 +161,7 @@ class SearchContext:
     def prepared(self, values: FeatureValues) -> prepare.Prepared:
         """Documents under these values of :attr:`space`; those used last stay, and the best."""
         if values not in self._prepared:
-            parts = space.changed(self.settings.parts(), self.space, values)
-            searched = {dimension.part: parts[dimension.part] for dimension in self.space}
+            searched = space.changed(self.settings.parts(), self.space, values)
             settings = self.settings.replace(tuning=space.BEST, **searched)
             data = self.documents.prepare(settings)
             self._prepared[values] = replace(data, splits=self.documents.splits)
@@ -209,7 +208,7 @@ class SearchContext:
             first = self.prepared(values).folds[0].hardest()
             given, grid = {"reg": self.settings.reg}, list[Regularizer]()
             for chosen in space.combinations(self.hyperparameters):
-                changed = space.changed(given, self.hyperparameters, chosen)
+                changed = given | space.changed(given, self.hyperparameters, chosen)
                 grid += calls.candidates(changed["reg"], first)
             if self.hyperparameters:
                 families = [[grid[place] for place in it] for it in trials.families(grid)]

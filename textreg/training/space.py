@@ -218,11 +218,11 @@ def combinations(space: Sequence[Dimension]) -> Iterator[tuple[Any, ...]]:
 
 
 def changed(parts: Mapping[str, Any], space: Sequence[Dimension], chosen: Sequence[Any]) -> Any:
-    """``parts`` with the chosen values."""
+    """Those of the parts that the chosen values change, with these."""
     changes: dict[str, dict[str, Any]] = {}
     for dimension, value in zip(space, chosen, strict=True):
         changes.setdefault(dimension.part, {})[dimension.name] = value
-    return {**parts, **{part: parts[part].replace(**values) for part, values in changes.items()}}
+    return {part: parts[part].replace(**values) for part, values in changes.items()}
 
 
 def _find(key: str, parts: Mapping[str, Parametrized | None]) -> tuple[str, str]:
