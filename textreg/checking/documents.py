@@ -19,9 +19,9 @@ from textreg.features.markup import TELLING
 from textreg.jobs import check_jobs
 from textreg.params import Parametrized, param
 from textreg.records import Corpus, Int64s, Tokens
-from textreg.tasks import TASKS
 from textreg.terminal import Displayed, Table, counted
 from textreg.text import WordRules, scan_words
+from textreg.training.settings import declared_settings
 
 # How bad a finding is: it makes a model or its measured accuracy wrong; it costs accuracy, or
 # may; it is good to know.
@@ -317,16 +317,15 @@ def check_names(names: Any) -> frozenset[str]:
     return frozenset(names)
 
 
+# What documents are labeled with is said as for a training.
+_TASK: Any = declared_settings()["task"]
+
+
 class CheckSettings(Parametrized):
     """What to look for."""
 
     name = "check"
-    task: str | None = param(
-        default=None,
-        choices=tuple(TASKS),
-        help="whether a document has one label, any number of them (multilabel), or a number; by "
-        "default multilabel if labels are lists, else classification",
-    )
+    task: str | None = _TASK
     skip: frozenset[str] | None = param(
         default=None,
         convert=check_names,
