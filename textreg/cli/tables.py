@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from gzip import GzipFile
 from importlib import import_module
@@ -206,6 +207,7 @@ ENDINGS = {
 BINARY = {"parquet": "Parquet", "xlsx": "Excel"}
 
 
+@dataclass(eq=False)
 class Table:
     """Writes the rows of the input with their answers.
 
@@ -222,7 +224,7 @@ class Table:
         What the names of the answers' columns begin with.
     label_sep : str
         What is between labels where texts hold several.
-    excel : str, optional
+    excel : str or None
         What is between the cells of CSV that Excel is to open.
 
     Attributes
@@ -231,29 +233,23 @@ class Table:
         The columns of the answers: ``str``, ``float``, or ``list`` for lists of labels.
     """
 
+    answers: Answers
+    out: IO[Any]
+    reasons: bool
+    ids: Sequence[str]
+    prefix: str
+    label_sep: str
+    excel: str | None
+
     # Whether all rows have the same columns.
     fixed: ClassVar[bool] = True
 
-    def __init__(  # noqa: PLR0913  # its options are those of a command
-        self,
-        answers: Answers,
-        out: IO[Any],
-        *,
-        reasons: bool,
-        ids: Sequence[str] = (),
-        prefix: str = "",
-        label_sep: str = ";",
-        excel: str | None = None,
-    ) -> None:
-        self.excel = excel
-        self.answers, self.out = answers, out
-        self.prefix, self.label_sep = prefix, label_sep
-        self.input: dict[str, Any] = dict.fromkeys(ids)
+    def __post_init__(self) -> None:
+        self.input: dict[str, Any] = dict.fromkeys(self.ids)
         self.rows = 0
-        self.kinds = {f"{prefix}{name}": kind for name, kind in answers.kinds.items()}
-        if reasons:
-            self.kinds[f"{prefix}{REASON}"] = str
-        self._ids = ids
+        self.kinds = {f"{self.prefix}{name}": kind for name, kind in self.answers.kinds.items()}
+        if self.reasons:
+            self.kinds[f"{self.prefix}{REASON}"] = str
         self._known: set[str] = set()
 
     @property
@@ -295,14 +291,14 @@ class Table:
         """Take new columns of the input, or refuse them."""
         first = not self._known
         self._known.update(new)
-        if self._ids:
-            if first and (missing := [name for name in self._ids if name not in new]):
+        if self.ids:
+            if first and (missing := [name for name in self.ids if name not in new]):
                 name, listed = missing[0], first_few([shortened(column) for column in new], 20)
                 raise UsageError(
                     f"--id-col: no column '{name}'.{did_you_mean(name.lower(), new)} There "
                     f"are: {listed}."
                 )
-            new = self._ids
+            new = self.ids
         elif self.rows and self.fixed:
             row = next(at for at, record in enumerate(batch.records) if new[0] in record)
             raise DataError(
@@ -324,15 +320,15 @@ class Lines(Table):
     What is wrong with a row is a warning where no column says it.
     """
 
-    def __init__(self, answers: Answers, out: IO[str], **how: Any) -> None:
-        super().__init__(answers, out, **how)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        answers, names = self.answers, self.own
         self._plain = not (answers.proba or answers.top)
-        names = self.own
         if answers.proba and not answers.top:
             names[1 : 1 + len(answers.model.labels)] = answers.model.labels
         names[0] = "labels" if answers.multilabel else "label"
         if not self._plain:
-            out.write("\t".join(map(_field, names)) + "\n")
+            self.out.write("\t".join(map(_field, names)) + "\n")
 
     def add(self, batch: AnswerBatch) -> None:
         predicted, *other_columns = self.cells(batch)[:1] if self._plain else self.cells(batch)
@@ -410,7 +406,7 @@ class JsonLines(Table):
     def objects(self, batch: AnswerBatch) -> Iterator[dict[str, Any]]:
         """The rows of a batch."""
         for record, members in zip(batch.records, self.answers.members(batch), strict=True):
-            fields = {name: record.get(name) for name in self._ids} if self._ids else dict(record)
+            fields = {name: record.get(name) for name in self.ids} if self.ids else dict(record)
             yield fields | {f"{self.prefix}{name}": value for name, value in members.items()}
 
     def write(self, batch: AnswerBatch) -> None:
@@ -426,8 +422,8 @@ class JsonLines(Table):
 class Document(JsonLines):
     """All rows in one JSON document, which whoever asks for it prints."""
 
-    def __init__(self, *args: Any, **how: Any) -> None:
-        super().__init__(*args, **how)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self.document: list[dict[str, Any]] = []
 
     def write(self, batch: AnswerBatch) -> None:
@@ -480,8 +476,8 @@ class Parquet(Table):
     have the types of their first values.
     """
 
-    def __init__(self, answers: Answers, out: IO[bytes], **how: Any) -> None:
-        super().__init__(answers, out, **how)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._arrow = pyarrow("Parquet")
         self._waiting: list[AnswerBatch] = []
         self._group: list[Any] = []
@@ -629,8 +625,8 @@ _UNPRINTABLE = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 class Excel(Table):
     """A workbook with one sheet; numbers stay numbers."""
 
-    def __init__(self, answers: Answers, out: IO[bytes], **how: Any) -> None:
-        super().__init__(answers, out, **how)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._sheet = Sheet()
 
     def write(self, batch: AnswerBatch) -> None:
