@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -26,7 +26,7 @@ from textreg.structure.joining import Pretokenized
 from textreg.tasks import Multilabel, Regression, Target, Task, classification
 from textreg.tasks.base import Held
 from textreg.training.fit import FinalFit, Learned, path_parameter
-from textreg.training.prepare import Prepared, SplitDocuments
+from textreg.training.prepare import Prepared, SplitDocuments, with_targets, without_tokens
 from textreg.training.running import Work
 from textreg.training.search import SearchContext
 from textreg.training.settings import TrainingSettings, create_part
@@ -84,11 +84,7 @@ class LinearEstimator(PartsEstimator):
         return Rows(matrix, known, None)
 
     def _fit(
-        self,
-        rows: Rows,
-        target: Target,
-        weights: Floats | None,
-        group_of: Iterable[Any] | None,
+        self, rows: Rows, target: Target, weights: Floats | None, group_of: Iterable[Any] | None
     ) -> FinalFit:
         """Search what is to be searched, and fit; the attributes of the fit are set."""
         settings = self._settings(target.task, rows.names)
@@ -104,11 +100,14 @@ class LinearEstimator(PartsEstimator):
             )
         splits = self._splits(rows.X, target, weights, group_of) if measures else []
         encoder = Encoder(Pretokenized(), Vectorizer(ngrams=1, weighting="count"), rows.names)
+        features = without_tokens(MatrixRows(rows.X), encoder)
+        if rows.tokens is not None:
+            features = replace(features, tokens=rows.tokens)
 
         def prepared(settings: TrainingSettings) -> Prepared:
             # The matrix as it is: nothing of its features can be searched.
-            known = target, weights, settings, encoder, MatrixRows(rows.X), rows.tokens
-            return Prepared.of(*known, fit_intercept=self.fit_intercept)
+            known = features, target, weights, settings
+            return with_targets(*known, fit_intercept=self.fit_intercept)
 
         documents = SplitDocuments(target, splits, settings, prepared)
         learned = learn(SearchContext(documents), Work(self.jobs, partial=False))

@@ -32,7 +32,7 @@ from textreg.structure.joining import parts_of
 from textreg.tasks import Target
 from textreg.training import fit, prepare, trials
 from textreg.training.fit import Learned
-from textreg.training.prepare import Prepared, Training, own_weights, split_corpus
+from textreg.training.prepare import Training, own_weights, split_corpus
 from textreg.training.running import Clock, Work
 from textreg.training.search import SearchContext, SearchResult, drawn, run_search, stages_of
 from textreg.training.settings import TrainingSettings
@@ -227,9 +227,9 @@ def learn_in_blocks(training: Training, scratch: Scratch, work: Work) -> Learned
         release_memory()
         fit.LOG.info("%d features in %.2f s", design.shape[1], clock.stop("features"))
         weights, every = own_weights(training.corpus), np.arange(len(training.corpus))
-        rows = MatrixRows(design)
+        features = prepare.without_tokens(MatrixRows(design), encoder)
         groups = None if settings.groups is None else BlockGroups(design)
-        prepared = Prepared.of(training.target, weights, settings, encoder, rows, groups=groups)
+        prepared = prepare.with_targets(features, training.target, weights, settings, groups=groups)
         problems = prepared.problems(every, settings.tol)
         if scales:  # those of all documents in place of those of the part
             whole = trials.scales_of(settings.reg, scales, problems.hardest())

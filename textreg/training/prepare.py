@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from textreg.features.encoder import AnyEncoder
-    from textreg.features.vectorize import Graphs
     from textreg.kinds import GraphBuilder
 
 
@@ -98,21 +97,17 @@ def read_training(corpus: Corpus, settings: TrainingSettings) -> Training:
 SEARCH_TOL = 3e-3
 
 
-@dataclass(frozen=True, eq=False)
-class Prepared:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Prepared(Features):
     """All documents as numbers, those of ``dev`` after those of the corpus.
 
-    tokens: of the features of the first tokenizer, the first columns: groups and links are of them
-    alone. rows: of the documents, by features. graphs: as of :class:`Features`.
-    task, y: what is learned, and its targets. row_factors: those of the task. unlabeled: number of
-    documents at the end of ``tokens`` that are nowhere else. splits: those of :attr:`folds`.
-    prior: what weights lean on, where they do. strength: how much, which ``rows`` then show.
-    groups: those of all documents, where they lie in blocks.
+    They are features with targets: groups and links are of ``tokens`` alone, and no fit needs
+    ``X``. task, y: what is learned, and its targets. row_factors: those of the task. unlabeled:
+    number of documents at the end of ``tokens`` that are nowhere else. splits: those of
+    :attr:`folds`. prior: what weights lean on, where they do. strength: how much, which ``rows``
+    then show. groups: those of all documents, where they lie in blocks.
     """
 
-    encoder: AnyEncoder
-    tokens: Tokens
-    rows: DocumentRows
     task: Task
     y: Targets
     sample_weight: Floats
@@ -121,59 +116,10 @@ class Prepared:
     row_factors: Floats | None = None
     unlabeled: int = 0
     fit_intercept: bool = True
-    graphs: Graphs | None = None
     splits: Sequence[Split] = ()
     prior: priors.Vectors | priors.Marks | None = None
     strength: float = 0.0
     groups: Groups | None = None
-
-    @classmethod
-    def of(  # what documents become
-        cls,
-        target: Target,
-        weights: Floats,
-        settings: TrainingSettings,
-        encoder: AnyEncoder,
-        rows: DocumentRows,
-        tokens: Tokens | None = None,
-        **more: Any,
-    ) -> Prepared:
-        """Documents with their own weights (n,); of ``dev`` in the settings, those follow.
-
-        Raises DataError for wrong weights or labels.
-        """
-        task, y = target
-        factors = task.factors(y, weights, settings.class_weight)
-        row_factors = task.row_factors(y, weights, settings.class_weight)
-        if settings.dev is not None:
-            y = np.concatenate([y, task.dev_targets(settings.dev)])
-            weights = np.concatenate([weights, own_weights(settings.dev)])
-        if tokens is None:
-            # No document has any.
-            ptr = np.zeros(len(y) + 1, dtype=np.int64)
-            tokens = Tokens(ptr[:0].astype(np.int32), ptr[:1], ptr, encoder.parts[0].vocabulary)
-        known = task.known(y)
-        # Documents that are only measured keep their own weight.
-        of_document = np.ones(len(known))
-        if (factors != 1.0).any():  # of many labels strata copy all targets
-            of_document[known] = factors[task.strata(y[known])[0]]
-        return cls(
-            encoder=encoder,
-            tokens=tokens,
-            rows=rows,
-            task=task,
-            y=y,
-            sample_weight=weights * of_document,
-            own_weight=weights,
-            settings=settings,
-            row_factors=row_factors,
-            **more,
-        )
-
-    @cached_property
-    def X(self) -> csr_array:
-        """The matrix of all documents, which no fit needs."""
-        return self.rows.matrix()
 
     def with_prior(self, strength: float) -> Prepared:
         """The same with weights that lean on the prior; itself where the strength is 0."""
@@ -337,6 +283,46 @@ class Prepared:
         return self.tokens if whole else self.tokens.select(rows)
 
 
+def with_targets(
+    features: Features, target: Target, weights: Floats, settings: TrainingSettings, **more: Any
+) -> Prepared:
+    """Documents with their own weights (n,); of ``dev`` in the settings, those follow.
+
+    more: further fields of what is returned. Raises DataError for wrong weights or labels.
+    """
+    task, y = target
+    factors = task.factors(y, weights, settings.class_weight)
+    row_factors = task.row_factors(y, weights, settings.class_weight)
+    if settings.dev is not None:
+        y = np.concatenate([y, task.dev_targets(settings.dev)])
+        weights = np.concatenate([weights, own_weights(settings.dev)])
+    known = task.known(y)
+    # Documents that are only measured keep their own weight.
+    of_document = np.ones(len(known))
+    if (factors != 1.0).any():  # of many labels strata copy all targets
+        of_document[known] = factors[task.strata(y[known])[0]]
+    return Prepared(
+        rows=features.rows,
+        tokens=features.tokens,
+        encoder=features.encoder,
+        graphs=features.graphs,
+        task=task,
+        y=y,
+        sample_weight=weights * of_document,
+        own_weight=weights,
+        settings=settings,
+        row_factors=row_factors,
+        **more,
+    )
+
+
+def without_tokens(rows: DocumentRows, encoder: AnyEncoder) -> Features:
+    """Features of documents that have no tokens, or whose tokens are not known."""
+    ptr = np.zeros(rows.shape[0] + 1, dtype=np.int64)
+    vocabulary = encoder.parts[0].vocabulary
+    return Features(rows, Tokens(ptr[:0].astype(np.int32), ptr[:1], ptr, vocabulary), encoder)
+
+
 CUT_ALREADY = (
     "the documents are lists of tokens, so there is nothing to tokenize: leave out tokenizer."
 )
@@ -414,17 +400,8 @@ def prepare(
         texts = [*corpus.texts, *(() if dev is None else dev.texts)]
         n = features.tokens.n_documents
         prior = priors.Vectors.of(settings, features.encoder, corpus.texts, texts, n)
-    return Prepared.of(
-        target,
-        weights,
-        settings,
-        features.encoder,
-        rows,
-        features.tokens,
-        unlabeled=unlabeled,
-        graphs=features.graphs,
-        prior=prior,
-    )
+    features = replace(features, rows=rows)
+    return with_targets(features, target, weights, settings, unlabeled=unlabeled, prior=prior)
 
 
 def own_weights(corpus: Corpus) -> Floats:
