@@ -227,24 +227,20 @@ def changed(parts: Mapping[str, Any], space: Sequence[Dimension], chosen: Sequen
 
 def _find(key: str, parts: Mapping[str, Parametrized | None]) -> tuple[str, str]:
     """The part and the parameter of a keyword."""
-    vectorizer = parts["vectorizer"]
-    assert vectorizer is not None
-    if key in vectorizer.declared():
-        return "vectorizer", key
-    prefixed = {prefix: part for prefix, part in parts.items() if prefix != "vectorizer"}
+    place: dict[str, tuple[str, str]] = {}
+    # Those of the vectorizer come first, and have no prefix.
+    for part, owner in sorted(parts.items(), key=lambda item: item[0] != "vectorizer"):
+        if owner is not None:
+            prefix = "" if part == "vectorizer" else f"{part}_"
+            place |= {f"{prefix}{name}": (part, name) for name in owner.params()}
+    if key in place:
+        return place[key]
     prefix, _, name = key.partition("_")
-    owner = prefixed.get(prefix)
-    if owner is not None and name in owner.params():
-        return prefix, name
-    if prefix in prefixed and name and owner is None:
+    if name and prefix in parts and parts[prefix] is None:
         raise UsageError(
             f"search_space: {key} is a parameter of {prefix}, and there are none: leave it out."
         )
-    names = list(vectorizer.declared())
-    for prefix, part in prefixed.items():
-        if part is not None:
-            names += [f"{prefix}_{name}" for name in part.params()]
     # Without the prefix a name is too short for did_you_mean to find it.
-    unprefixed = next((name for name in names if name.partition("_")[2] == key), "")
-    hint = did_you_mean(unprefixed or key, names)
-    raise UsageError(f"search_space: no parameter '{key}'.{hint} There are: {', '.join(names)}.")
+    unprefixed = next((name for name in place if name.partition("_")[2] == key), "")
+    hint = did_you_mean(unprefixed or key, place)
+    raise UsageError(f"search_space: no parameter '{key}'.{hint} There are: {', '.join(place)}.")
