@@ -135,16 +135,12 @@ COLUMNS = ("labels", "sample_weight", "group_of", "time_of", "line_of")
 class FileRead(NamedTuple):
     """What is told of a file that was read.
 
-    columns: those of a Corpus, by name. remedy: how to read the rows that were left out.
+    corpus: its documents, without their texts. lengths: the number of characters of each text.
+    remedy: how to read the rows that were left out.
     """
 
+    corpus: Corpus
     lengths: Int32s
-    columns: dict[str, Any]
-    sources: Sequence[str]
-    source_of: Int32s
-    skipped: SkippedRows
-    described: dict[str, str]
-    column_names: dict[str, str]
     remedy: str
 
 
@@ -185,17 +181,16 @@ def _read(
     check_found(path, name)
     reader = CorpusReader(path, names, **options)
     corpus = reader.whole()
-    file_read = FileRead(
-        lengths=lengths_of(corpus.texts),  # type: ignore[arg-type]  # files hold texts
-        columns={column: getattr(corpus, column) for column in COLUMNS},
-        sources=tuple(name + source.removeprefix(path) for source in corpus.sources),
-        source_of=np.asarray(corpus.source_of, dtype=np.int32),
-        skipped=skipped_under(corpus.skipped, path, name),
-        described=corpus.columns,
-        column_names=corpus.column_names,
-        remedy=reader.skipping.remedy,
-    )
+    sources = [name + source.removeprefix(path) for source in corpus.sources]
+    told = replace(without_texts(corpus, path, name), sources=sources)
+    file_read = FileRead(told, lengths_of(corpus.texts), reader.skipping.remedy)  # type: ignore[arg-type]  # files hold texts
     return corpus.texts, file_read  # type: ignore[return-value]
+
+
+def without_texts(corpus: Corpus, path: str, name: str) -> Corpus:
+    """The documents of a file, whose texts stay with the worker."""
+    skipped = skipped_under(corpus.skipped, path, name)
+    return replace(corpus, texts=[""] * len(corpus), skipped=skipped)
 
 
 def skipped_under(skipped: SkippedRows, path: str, name: str) -> SkippedRows:
@@ -214,28 +209,28 @@ def check_found(path: str, name: str) -> None:
 
 def _joined(files: Sequence[FileRead], texts: ClusterTexts) -> Corpus:
     """The documents of all files."""
-    ends = np.cumsum([0, *(len(file.sources) for file in files)])
-    columns = {name: _column([file.columns[name] for file in files]) for name in COLUMNS}
-    roles = dict.fromkeys(role for file in files for role in file.described)
+    corpora = [file.corpus for file in files]
+    ends = np.cumsum([0, *(len(corpus.sources) for corpus in corpora)])
+    columns = {name: _column([getattr(corpus, name) for corpus in corpora]) for name in COLUMNS}
+    roles = dict.fromkeys(role for corpus in corpora for role in corpus.columns)
     described = {
         role: " or ".join(
-            dict.fromkeys(file.described[role] for file in files if role in file.described)
+            dict.fromkeys(corpus.columns[role] for corpus in corpora if role in corpus.columns)
         )
         for role in roles
         if role != "label" or columns["labels"] is not None
     }
     named = {
-        role: {file.column_names[role] for file in files if role in file.column_names}
+        role: {corpus.column_names[role] for corpus in corpora if role in corpus.column_names}
         for role in roles
     }
+    source_of = [corpus.source_of + end for corpus, end in zip(corpora, ends, strict=False)]
     return Corpus(
         texts=texts,
         **columns,
-        sources=[source for file in files for source in file.sources],
-        source_of=np.concatenate(
-            [file.source_of + end for file, end in zip(files, ends, strict=False)], dtype=np.int32
-        ),
-        skipped=_skipped(files),
+        sources=[source for corpus in corpora for source in corpus.sources],
+        source_of=np.concatenate(source_of, dtype=np.int32),
+        skipped=_skipped(corpora),
         columns=described,
         column_names={role: min(names) for role, names in named.items() if len(names) == 1},
     )
@@ -251,13 +246,13 @@ def _column(parts: Sequence[Any]) -> Any:
     return [known.setdefault(value, value) for part in parts for value in part]  # each kept once
 
 
-def _skipped(files: Iterable[FileRead]) -> SkippedRows:
+def _skipped(corpora: Iterable[Corpus]) -> SkippedRows:
     """The rows of all files that were left out."""
     rows, documents = SkippedRows(), 0
-    for file in files:
-        for row in file.skipped:
+    for corpus in corpora:
+        for row in corpus.skipped:
             rows.add(row._replace(position=row.position + documents))
-        documents += len(file.lengths)
+        documents += len(corpus)
     return rows
 
 
@@ -290,11 +285,7 @@ def scored_file(
     for batch in how.records([path], full=True):
         documents = batch.documents
         scores = model.decision_function(documents.texts) if len(documents) else None
-        stripped = replace(
-            documents,
-            texts=[""] * len(documents),
-            skipped=skipped_under(documents.skipped, path, name),
-        )
+        stripped = without_texts(documents, path, name)
         rows = batch.records if records else []
         batches.append((RecordBatch(stripped, rows, batch.columns, scores=scores), batch.remedy()))
     return batches
