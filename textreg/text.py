@@ -514,24 +514,7 @@ class Wanted(NamedTuple):
         return self.size, self.values, self.idf, self.norm, self.unit
 
 
-class Known(Protocol):
-    """Finds known tokens in texts."""
-
-    def rows(self, texts: Sequence[str]) -> tuple[Int64s, Int32s, Floats]:
-        """The rows of texts: indptr, indices and data, sorted."""
-        ...
-
-
-@runtime_checkable
-class Finding(Protocol):
-    """A tokenizer that can find known tokens without the names of the others."""
-
-    def known(self, names: Sequence[str], wanted: Wanted) -> Known:
-        """What finds these names, each given once."""
-        ...
-
-
-class _KnownTokens:
+class Known:
     """Finds known tokens by compiled code, the class ``kernel``, whose options are ``how``."""
 
     def __init__(self, kernel: Any, names: Sequence[str], form: str, *how: Any) -> None:
@@ -548,7 +531,16 @@ class _KnownTokens:
         return rows
 
 
-class KnownWords(_KnownTokens):
+@runtime_checkable
+class Finding(Protocol):
+    """A tokenizer that can find known tokens without the names of the others."""
+
+    def known(self, names: Sequence[str], wanted: Wanted) -> Known:
+        """What finds these names, each given once."""
+        ...
+
+
+class KnownWords(Known):
     """Finds words as :func:`textreg.text.scan_words` does.
 
     Parameters
@@ -574,7 +566,7 @@ class KnownWords(_KnownTokens):
         super().__init__(WordRows, names, form, dropped, *grams, words, *wanted.how)
 
 
-class KnownChars(_KnownTokens):
+class KnownChars(Known):
     """Finds character n-grams as :func:`textreg.text.scan_chars` does.
 
     Parameters
