@@ -25,7 +25,7 @@ import os
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -54,11 +54,20 @@ KIND_NAMES = tuple(
 PART_NAME = re.compile(r"\w[\w.+-]*")
 
 
-class Point(NamedTuple):
-    """The name of an entry point, and the module, or ``module:object``, that it names."""
+class Entry(NamedTuple):
+    """An entry point, whose name is its kind and the name of the part with a dot between them.
 
+    point: its whole name. value: the module, or ``module:object``, that it names. apis: versions of
+    the interface that its distribution declares; empty if it declares none.
+    """
+
+    kind: str
     name: str
+    distribution: str
+    version: str
+    point: str
     value: str
+    apis: tuple[str, ...] = ()
 
     @property
     def module(self) -> str:
@@ -69,20 +78,6 @@ class Point(NamedTuple):
         """What it names, imported."""
         attributes = self.value.partition(":")[2].split(".")
         return reduce(getattr, filter(None, attributes), import_module(self.module))
-
-
-class Entry(NamedTuple):
-    """An entry point, whose name is its kind and the name of the part with a dot between them.
-
-    apis: versions of the interface that its distribution declares; empty if it declares none.
-    """
-
-    kind: str
-    name: str
-    distribution: str
-    version: str
-    point: Point
-    apis: tuple[str, ...] = ()
 
     @property
     def part(self) -> tuple[str, str, str]:
@@ -108,7 +103,11 @@ class Entry(NamedTuple):
     @property
     def source(self) -> tuple[str, str]:
         """Distribution and module; entries with the same module share one import."""
-        return self.distribution, self.point.value
+        return self.distribution, self.value
+
+
+# Names and values of entry points, by group.
+Points = defaultdict[str, list[tuple[str, str]]]
 
 
 def scan(damaged: list[str]) -> list[Entry]:
@@ -120,11 +119,10 @@ def scan(damaged: list[str]) -> list[Entry]:
     for dist in _declaring(damaged):
         if (name := _name_of(dist)) not in names:
             names.add(name)
-            points, apis = (
-                [Point(point.name, point.value) for point in dist.entry_points.select(group=group)]
-                for group in (GROUP, API_GROUP)
-            )
-            entries.extend(_entries(points, apis, name, dist.version or ""))
+            points = Points(list)
+            for point in dist.entry_points:
+                points[point.group].append((point.name, point.value))
+            entries.extend(_entries(points, name, dist.version or ""))
         elif not name:
             damaged.extend(
                 f"what is left in {dist.locate_file('')} of a distribution with '{point.name}'"
@@ -138,7 +136,7 @@ def scan_one(distribution: str) -> list[Entry]:
     stem = distribution.replace("-", "_")
     for path in _found(f"{stem}-*.dist-info/entry_points.txt"):
         points, version = _points(path), path.parent.name.split("-")[1].removesuffix(".dist")
-        return list(_entries(points[GROUP], points[API_GROUP], distribution, version))
+        return list(_entries(points, distribution, version))
     return []
 
 
@@ -157,9 +155,9 @@ def commands_of_all() -> dict[str, str]:
     described: dict[str, str] = {}
     for path in _found("*-info/entry_points.txt"):
         points = _points(path)
-        every = (point.name.partition(".") for point in points[GROUP])
+        every = (point.partition(".") for point, _ in points[GROUP])
         names |= {name for kind, _, name in every if kind == "command"}
-        split = (point.name.partition(" ") for point in points[HELP_GROUP])
+        split = (point.partition(" ") for point, _ in points[HELP_GROUP])
         described |= {command: line.strip() for command, _, line in split}
     return {name: described.get(name, "") for name in sorted(names)}
 
@@ -171,19 +169,19 @@ def _found(pattern: str) -> Iterator[Path]:
             yield from Path(folder).glob(pattern)
 
 
-def _points(path: Path) -> dict[str, list[Point]]:
-    """The entry points in a file, by group; none where textreg is not named.
+def _points(path: Path) -> Points:
+    """The entry points in a file; none where textreg is not named.
 
     It is read here: importlib.metadata alone takes longer to import than a text to be predicted.
     """
-    by_group = defaultdict[str, list[Point]](list)
+    by_group = Points(list)
     text = path.read_text("utf-8", "replace")
     for line in text.splitlines() if f"[{GROUP}" in text else ():
         name, _, value = map(str.strip, line.partition("="))
         if line.startswith("["):
             section = by_group[line.strip("[] ")]
         elif value:
-            section.append(Point(name, value))
+            section.append((name, value))
     return by_group
 
 
@@ -203,15 +201,13 @@ def _declaring(damaged: list[str]) -> Iterator[metadata.Distribution]:
             yield dist
 
 
-def _entries(
-    points: Sequence[Point], apis: Sequence[Point], distribution: str, version: str
-) -> Iterator[Entry]:
-    """The entry points of a distribution."""
-    declared = tuple(sorted(point.name for point in apis))
-    for point in points:
-        kind, dot, part = point.name.partition(".")
+def _entries(points: Points, distribution: str, version: str) -> Iterator[Entry]:
+    """Those of a distribution."""
+    apis = tuple(sorted(api for api, _ in points[API_GROUP]))
+    for point, value in points[GROUP]:
+        kind, dot, part = point.partition(".")
         kind, part = (kind, part) if dot else ("", kind)
-        yield Entry(kind, part, distribution, version, point, declared)
+        yield Entry(kind, part, distribution, version, point, value, apis)
 
 
 def _name_of(dist: metadata.Distribution) -> str:

@@ -54,15 +54,15 @@ def import_plugin(entry: Entry) -> Any:
     Raises BrokenPluginError if the import raises anything. Warns with PluginWarning, naming the
     distribution, where it uses what will go away.
     """
-    who, point = entry.provider, entry.point
-    if not _POINT.fullmatch(point.value):
-        cause = f"its entry point '{point.name}' names no module: '{point.value}'"
+    who = entry.provider
+    if not _POINT.fullmatch(entry.value):
+        cause = f"its entry point '{entry.point}' names no module: '{entry.value}'"
         raise errors.BrokenPluginError(
             f"{who} cannot be loaded: {cause}. Its author must fix it.", cause
         )
     try:
         with naming(who):
-            return point.load()
+            return entry.load()
     except ImportError as error:
         cause, remedy = _what_is_missing(error, entry)
         message = f"{who} cannot be loaded: {cause}. Run: {remedy}"
@@ -77,7 +77,7 @@ def import_plugin(entry: Entry) -> Any:
 
 def _what_is_missing(error: ImportError, entry: Entry) -> tuple[str, str]:
     """Why an import failed, and the command that may fix it."""
-    missing, own = (str(name).partition(".")[0] for name in (error.name or "", entry.point.module))
+    missing, own = (str(name).partition(".")[0] for name in (error.name or "", entry.module))
     distribution = entry.distribution
     if missing == "textreg" and own != "textreg":
         what = message_of(error).partition(" (")[0]  # without the path of our file

@@ -175,7 +175,7 @@ class Registry:
             if (entry.kind, entry.name) not in parts:
                 offered = ", ".join(f"{title(kind)} '{name}'" for kind, name in parts)
                 raise BrokenPluginError(
-                    f"{entry.provider} declares '{entry.point.name}', but {entry.point.value} "
+                    f"{entry.provider} declares '{entry.point}', but {entry.value} "
                     f"gives: {offered}. Its author must make the two names the same."
                 )
         except BrokenPluginError as error:
@@ -330,7 +330,7 @@ class Registry:
             for entry in self.entries():
                 if cls.name != entry.name or self.blocks.reason(*entry.part):
                     continue
-                if entry.point.value.partition(":")[0] in sys.modules:
+                if entry.module in sys.modules:
                     with suppress(PluginError):  # somebody imported it past us
                         self.load_entry(entry)
                 if self._part_of(entry) is cls:
@@ -372,7 +372,7 @@ class Registry:
             kind=kind,
             distribution=entry.distribution,
             version=entry.version,
-            module=entry.point.value,
+            module=entry.value,
             status=status,
             api=getattr(part, "api", entry.api),  # a command has none of its own
             seconds=self._seconds.get(entry.source),

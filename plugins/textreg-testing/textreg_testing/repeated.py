@@ -183,12 +183,12 @@ def common_checks(*described: Any) -> Checks:
         """The metadata of its distribution, if it has one, names its kind, its name, and the
         version of the interface, so that nothing need be imported to list it."""
         entries = entries_beside(module_of(part))
-        names = ", ".join(entry.point.name for entry in entries)
+        names = ", ".join(entry.point for entry in entries)
         mine = [entry for entry in entries if (entry.kind, entry.name) == (checks.kind, part.name)]
         point = f"'{checks.kind}.{part.name}' in [project.entry-points.textreg]"
         require(bool(mine), f"{point} of {entries[0].distribution}", f"only {names}")
         version = 'the version of the interface in [project.entry-points."textreg.api"]'
-        package = entries[0].point.module.partition(".")[0]
+        package = entries[0].module.partition(".")[0]
         require(bool(mine[0].apis), f'{version}, such as {API} = "{package}"', "none")
 
     @checks.add("imports", level=checks.COSTLY)
@@ -217,7 +217,7 @@ def sent(checks: Checks, part: Any, *trial: Any) -> bytes:
 def entries_beside(module: str) -> list[Any]:
     """Entry points of the distribution that has a module; Skipped if none is installed."""
     package = module.partition(".")[0]
-    own = [entry for entry in registry.entries() if entry.point.module.partition(".")[0] == package]
+    own = [entry for entry in registry.entries() if entry.module.partition(".")[0] == package]
     if not own:
         raise Skipped(f"no installed distribution names a plugin in {package}")
     return own
