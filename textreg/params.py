@@ -230,10 +230,6 @@ class Param:
     def _title(self, owner: str) -> str:
         return f"{owner}: {self.name}" if owner else self.name
 
-    def copy(self) -> Param:
-        """A declaration of its own, for one class."""
-        return replace(self)
-
     def check_plain(self, value: Any, what: str) -> Any:
         """A number, text or switch that is one of the choices and within the limits.
 
@@ -380,7 +376,8 @@ def own_params(cls: type, inherited: Mapping[str, Param]) -> dict[str, Param]:
     Raises TypeError for a class or a declaration that contradicts itself; the message says what to
     write instead.
     """
-    declared = {name: it.copy() for name, it in vars(cls).items() if isinstance(it, Param)}
+    # Copies, as the same declaration may stand in several classes.
+    declared = {name: replace(it) for name, it in vars(cls).items() if isinstance(it, Param)}
     _check_class(cls, declared, inherited)
     hints = _hints(cls) if declared else {}
     for name, declaration in declared.items():

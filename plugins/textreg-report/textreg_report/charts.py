@@ -106,8 +106,8 @@ def draw(
     title: str,
     fill: Callable[[Sequence[Axes]], None],
     *,
+    size: tuple[float, float],
     panels: int = 1,
-    size: tuple[float, float] | None = None,
 ) -> Picture:
     """Make a picture, and write it whole or not at all.
 
@@ -119,10 +119,10 @@ def draw(
         What the picture shows, for the file's metadata.
     fill : callable
         Draws into the panels, which stand two in a row.
+    size : (float, float)
+        Inches of each.
     panels : int
         Their number.
-    size : (float, float), optional
-        Inches of each.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def draw(
 
     columns, kind = min(2, panels), "svg" if path is None else Path(path).suffix.lower()[1:]
     rows = -(-panels // columns)
-    width, height = size or (ONE if panels == 1 else PANEL)
+    width, height = size
     with rc_context(STYLE):
         figure: Figure = Figure((width * columns, height * rows), layout="constrained")
         fill([figure.add_subplot(rows, columns, at + 1) for at in range(panels)])

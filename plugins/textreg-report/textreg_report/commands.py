@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
-import numpy as np
 
 from textreg.cli import shared
 from textreg.cli.corpora import CHECKING, checked
@@ -25,6 +24,7 @@ from textreg.hookspecs import hookimpl
 from textreg.model.container import is_container
 from textreg.model.model import Model
 from textreg.model.storage import load_model
+from textreg.reading.corpus import records_of
 from textreg.records.documents import check_texts
 from textreg.tasks import Classification, Multilabel
 from textreg.terminal import json_line, printable, single_line
@@ -271,11 +271,8 @@ def read_marked(
                     f"{', '.join(files)}: no column '{column}'."
                     f"{did_you_mean(column, list(batch.columns))} There are: {listed}."
                 )
-        # Rows that were left out have a record as well: each stands before a document.
-        skipped = np.sort(corpus.skipped.position_of)
-        before = np.searchsorted(skipped, np.arange(len(corpus)), side="right")
-        for number, text in enumerate(check_texts(corpus.texts)):
-            row: Mapping[str, Any] = batch.records[number + int(before[number])]
+        rows = records_of(corpus, batch.records)
+        for number, (text, row) in enumerate(zip(check_texts(corpus.texts), rows, strict=True)):
             where = corpus.where(number)
             documents.append(MarkedDocument.of_row(text, row, evidence, sentences, where))
     return documents
