@@ -428,8 +428,7 @@ def _with_names(parts: Sequence[Encoder], names: Sequence[str]) -> list[Encoder]
             start -= 1
         part_names = [name.removeprefix(prefix) for name in names[start:end]]
         idf = np.ones(len(part_names)) if part.weighting.idf else None
-        settings = part.tokenizer, part.vectorizer
-        encoders.insert(0, Encoder(*settings, part_names, idf, stop_words=part.stop_words))
+        encoders.insert(0, part.with_names(part_names, idf))
         end = start
     return encoders
 

@@ -244,8 +244,10 @@ class CorpusReader:
         self._label_map = label_map or {}
         self._names, self._options = names, {**columns, "label_map": label_map}
         self.table = partial(TableColumns, names, **columns)
-        self.wanted = self.table().wanted
-        self.keeps = self.table().keeps
+        table = self.table()
+        self.keeps = table.keeps
+        roles = ("weight", "group", "time", "evidence")
+        self._roles = [role for role in roles if table.wanted[role] is not None]
         self.labeled, self._guesses = labeled, True
         self.encoding = encoding
         self.skipping = sources.Skipping(skips=on_error == "skip")
@@ -265,7 +267,7 @@ class CorpusReader:
 
         Where rows that cannot be read stop it, it stops after all have been looked at.
         """
-        collected = self._collected(texts)
+        collected = Collected(self._roles, labeled=self.labeled, texts=texts)
         batch: list[tuple[str, Row]] = []
         characters = 0
         self.skipping.to_the_end = True
@@ -385,13 +387,8 @@ class CorpusReader:
             text = {"text": item.text} if isinstance(item, Row) else {}
             self._records.append(item.record or fields | text)
 
-    def _collected(self, texts: StoredTexts | None = None) -> Collected:
-        roles = ("weight", "group", "time", "evidence")
-        wanted = [role for role in roles if self.wanted[role] is not None]
-        return Collected(wanted, labeled=self.labeled, texts=texts)
-
     def _batch(self, documents: list[tuple[str, Row]]) -> Corpus:
-        collected = self._collected()
+        collected = Collected(self._roles, labeled=self.labeled)
         collected.add(documents)
         return self._corpus(collected)
 
