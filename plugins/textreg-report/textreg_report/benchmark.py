@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from textreg.errors import DataError, UsageError, did_you_mean, named_errors, shortened
+from textreg.errors import DataError, UsageError, alternatives, named_errors, shortened
 from textreg.features.markup import warn_of_html
 from textreg.features.vectorize import Features
 from textreg.kinds import Regularizer
@@ -283,10 +283,7 @@ def baseline_of(names: Iterable[str], named: str | None, *, usual: str) -> str:
     if named is None:
         return usual if usual in known else known[0]
     if named not in known:
-        raise UsageError(
-            f"the baseline '{named}' is not a candidate.{did_you_mean(named, known)} There are: "
-            f"{', '.join(known)}."
-        )
+        raise UsageError(f"the baseline '{named}' is not a candidate.{alternatives(named, known)}")
     return named
 
 
