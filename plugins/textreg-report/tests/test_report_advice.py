@@ -196,6 +196,5 @@ def test_measured_gains_come_first(binary: Model) -> None:
 
     predictions = answered(binary, *shifted(200, 0.0))
     some = [Suggestion("a", ""), Suggestion("b", "", 1.0), Suggestion("c", "", 9.0)]
-    sure = np.abs(predictions.scores)
-    verdict = verdict_of(predictions, scores_of(predictions), sure, 0, suggestions=some)
+    verdict = verdict_of(predictions, scores_of(predictions), 0, suggestions=some)
     assert [one.what for one in verdict.suggestions] == ["c", "b", "a"]

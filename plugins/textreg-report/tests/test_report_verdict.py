@@ -24,7 +24,7 @@ from textreg_report.predictions import (
     scores_of,
     side_by_side,
 )
-from textreg_report.sections import certainty, confusions_of, documents_of
+from textreg_report.sections import confusions_of, documents_of
 from textreg_report.verdict import (
     errors_in_words,
     least_sure,
@@ -75,8 +75,8 @@ def answered(model: Model, labels: Sequence[Any], scores: Any) -> Predictions:
 
 
 def said(predictions: Predictions) -> Section:
-    scores, sure = scores_of(predictions), certainty(predictions)
-    return verdict_of(predictions, scores, sure, 0, confusions_of(predictions, scores, sure)[0])
+    scores = scores_of(predictions)
+    return verdict_of(predictions, scores, 0, confusions_of(predictions, scores)[0])
 
 
 def plain(lines: Sequence[str] | str) -> str:
@@ -238,7 +238,8 @@ def test_labels_that_a_model_of_several_does_not_know_are_missed(several: Model)
     assert micro.value == pytest.approx(2 * 60 / 140)
     assert simplest.other == pytest.approx(2 * 40 / 140)
     assert simplest.difference.value == pytest.approx(micro.value - simplest.other)
-    (told,) = unsure(predictions, np.arange(60.0), 0, None)
+    vars(predictions)["certainty"] = np.arange(60.0)  # each document surer than the last
+    (told,) = unsure(predictions, 0, None)
     assert "67 % of 12 (39 to 86) right there, and 67 % of 48 (53 to 78) elsewhere" in plain(told)
 
 
@@ -514,11 +515,10 @@ def test_documents_of_several_labels_and_of_numbers(several: Model, regression: 
     truth: list[Any] = [["r"], [], ["g", "r"], ["g"]]
     some = answered(several, truth, [[-1, 2], [1, -1], [2, 1], [-1, -0.5]])
     some = replace(some, corpus=Corpus(["red sky", "sky", "green red sky", "green"], truth))
-    sure = certainty(some)
-    assert sure.tolist() == [1.0, 1.0, 1.0, 0.5]
+    assert some.certainty.tolist() == [1.0, 1.0, 1.0, 0.5]
     assert [
         (it.number, it.kind, it.y_true, it.predicted, it.of, it.certainty)
-        for it in documents_of(some, sure)
+        for it in documents_of(some)
     ] == [
         (2, "wrong", "no label", "g", "g", 1.0),
         (4, "wrong", "g", "no label", "g", 0.5),
@@ -527,10 +527,9 @@ def test_documents_of_several_labels_and_of_numbers(several: Model, regression: 
     ]
     errors = np.linspace(-3, 3, 30) ** 3 / 10
     numbers = answered(regression, [str(k) for k in range(30)], np.arange(30) + errors)
-    sure = certainty(numbers)
-    assert sure == pytest.approx(-np.abs(errors))
+    assert numbers.certainty == pytest.approx(-np.abs(errors))
     kinds: dict[str, list[int]] = {}
-    for it in documents_of(numbers, sure):
+    for it in documents_of(numbers):
         kinds.setdefault(it.kind, []).append(it.number)
     assert kinds == {
         "wrong": [1, 30, 2, 29, 28, 3, 4],

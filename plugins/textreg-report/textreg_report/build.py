@@ -12,7 +12,7 @@ from textreg.errors import UsageError, named_errors
 from textreg.explain import RemovalTable, find_selection, gives_offsets, removal_tables
 from textreg.features.vectorize import Features
 from textreg.model.model import Model, as_model
-from textreg.records import Corpus, Documents, Floats
+from textreg.records import Corpus, Documents
 from textreg.records.text import as_corpus
 from textreg.terminal import shell_line
 from textreg.training.recipe import fit_command, settings_of
@@ -152,13 +152,13 @@ def report(  # noqa: PLR0913  # its options are its interface
     skipped = sum(len(one.skipped) for one in corpora.values())
     unknown = int(np.count_nonzero(np.diff(X.indptr) == 0))  # documents without a feature
     words, words_left_out = sections.label_words(model, X, predictions.y_true)
-    scores, sure = scores_of(predictions), sections.certainty(predictions)
-    confusions, examples = sections.confusions_of(predictions, scores, sure)
+    scores = scores_of(predictions)
+    confusions, examples = sections.confusions_of(predictions, scores)
     count = 0 if suspected is None else suspected.count
     suggestions = [*suggestions_of(predictions, refits, baseline, count), *advice]
     evidence = evidence_of(model, marked, others) if marked else None
     passages = {document.text: document.passages for document in marked} if marked else None
-    tables, missing = _tables({title: model, **others}, texts, predictions, sure)
+    tables, missing = _tables({title: model, **others}, texts, predictions)
     if refits is None:
         missing.append(NO_TRAIN)
     elif refits.baseline is None:
@@ -179,9 +179,7 @@ def report(  # noqa: PLR0913  # its options are its interface
         n_features=model.n_features,
         converged=None if summary is None else summary.converged,
         gap=None if summary is None else summary.gap,
-        verdict=verdict_of(
-            predictions, scores, sure, unknown, confusions, versus, suggestions, evidence
-        ),
+        verdict=verdict_of(predictions, scores, unknown, confusions, versus, suggestions, evidence),
         scores=scores,
         search=search,
         path=path,
@@ -193,7 +191,7 @@ def report(  # noqa: PLR0913  # its options are its interface
         stability=stability,
         baseline=baseline,
         shadow=shadow,
-        documents=sections.documents_of(predictions, sure, examples, passages) if explained else (),
+        documents=sections.documents_of(predictions, examples, passages) if explained else (),
         evidence=evidence,
         tables=tables,
         suspected=suspected,
@@ -233,7 +231,7 @@ def _out_of_fold(model: Model, refits: Refits) -> Predictions:
 
 
 def _tables(
-    models: Mapping[str, Model], texts: Sequence[str], predictions: Predictions, sure: Floats
+    models: Mapping[str, Model], texts: Sequence[str], predictions: Predictions
 ) -> tuple[tuple[RemovalTable, ...], list[str]]:
     """The tables of sentences, and why there are none of documents."""
     if texts:
@@ -241,7 +239,7 @@ def _tables(
     if len(models) < 2:
         return (), []
     try:
-        return tables_of_documents(models, predictions, sure), []
+        return tables_of_documents(models, predictions), []
     except UsageError as error:  # the models can be compared, but not sentence by sentence
         return (), [f"No sentences are shown beside each other: {error}"]
 
@@ -305,13 +303,11 @@ def versus_models(predictions: Predictions, against: Mapping[str, Model]) -> tup
 
 
 def tables_of_documents(
-    models: Mapping[str, Model], predictions: Predictions, sure: Floats
+    models: Mapping[str, Model], predictions: Predictions
 ) -> tuple[RemovalTable, ...]:
     """What each sentence of some documents is worth to the models.
 
     Those that the models answer differently come first.
-
-    sure: (n,) as of ``textreg_report.sections.certainty``.
     """
     texts = predictions.corpus.texts
     fit = [row for row, text in enumerate(texts) if isinstance(text, str) and len(text) <= LONGEST]
@@ -326,7 +322,8 @@ def tables_of_documents(
     for other in others:
         differ |= np.array([one != two for one, two in zip(first, other, strict=True)])
     # Of others the least certain, where single sentences matter most.
-    order = np.lexsort((np.where(differ, -sure[rows], sure[rows]), ~differ))[:TRIED]
+    sure = predictions.certainty[rows]
+    order = np.lexsort((np.where(differ, -sure, sure), ~differ))[:TRIED]
     least, most = SENTENCES
     tables = (
         table

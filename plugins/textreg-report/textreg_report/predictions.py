@@ -91,6 +91,14 @@ class Predictions:
         return np.hstack([self.y_true, more]).astype(bool), given
 
     @cached_property
+    def certainty(self) -> Floats:
+        """(n,) distance of each score from another prediction; in a regression, minus the error.
+
+        Thresholds are subtracted first.
+        """
+        return self.model.task.certainty(self.scores, self.y_true, self.model.thresholds)
+
+    @cached_property
     def proba(self) -> Floats | None:
         """(n, labels) probabilities, if the model has them."""
         return self.model.probabilities(self.scores) if self.model.has_probabilities else None

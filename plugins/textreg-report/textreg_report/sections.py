@@ -21,7 +21,7 @@ from textreg.explain.contributions import strongest
 from textreg.explain.selection import path_profiles
 from textreg.measure.evaluation import suspects
 from textreg.model.model import Model
-from textreg.records import Corpus, Floats, Int64s
+from textreg.records import Corpus, Int64s
 from textreg.records.arrays import row_of, sums
 from textreg.records.documents import check_texts
 from textreg.text import scan_words
@@ -454,7 +454,6 @@ PREVIEW = 160
 
 def documents_of(
     predictions: Predictions,
-    sure: Floats,
     more: Sequence[int] = (),
     passages: Mapping[str, Int64s] | None = None,
 ) -> tuple[Section, ...]:
@@ -467,13 +466,12 @@ def documents_of(
     ----------
     predictions : Predictions
         The answers.
-    sure : ndarray of shape (n,)
-        See :func:`certainty`.
     more : sequence of int
         Rows of wrong predictions that are shown in any case.
     passages : mapping of str to ndarray, optional
         The marked passages of texts.
     """
+    sure = predictions.certainty
     # Stable, so that equally certain documents keep the order of the corpus on every machine.
     by_certainty = np.argsort(-sure, kind="stable")
     task, every = predictions.model.task, check_texts(predictions.corpus.texts)
@@ -496,22 +494,12 @@ def documents_of(
             predictions,
             row,
             kind,
-            float(sure[row]),
             predictions.models[predictions.model_of[row]].explain(every[row]),
             None if passages is None else passages.get(str(every[row])),
             CHARACTERS if row in chosen else BRIEF,
         )
         for row, kind in kinds.items()
     )
-
-
-def certainty(predictions: Predictions) -> Floats:
-    """(n,) distance of each score from another prediction; in a regression, minus the error.
-
-    Thresholds are subtracted first.
-    """
-    model = predictions.model
-    return model.task.certainty(predictions.scores, predictions.y_true, model.thresholds)
 
 
 def take(
@@ -557,16 +545,15 @@ def preview(text: str) -> str:
     return clip(" ".join(text[: 2 * PREVIEW].split()), PREVIEW)
 
 
-def document_of(  # noqa: PLR0913  # what a page shows of it
+def document_of(
     predictions: Predictions,
     row: int,
     kind: str,
-    sure: float,
     explanation: Explanation,
     passages: Int64s | None = None,
     characters: int = CHARACTERS,
 ) -> Section:
-    """A document as a page shows it, from its ``explanation``; sure: see :func:`certainty`.
+    """A document as a page shows it, from its ``explanation``.
 
     passages, characters: see ``textreg_report.sections.lines_of``.
     """
@@ -585,7 +572,7 @@ def document_of(  # noqa: PLR0913  # what a page shows of it
         probability=explanation.probabilities.get(
             explanation.of if task.multilabel else explanation.label
         ),
-        certainty=sure,
+        certainty=float(predictions.certainty[row]),
         of=explanation.of,
         intercept=explanation.intercept,
         score=explanation.score,
@@ -607,19 +594,18 @@ EXAMPLE_WORDS = 4
 
 
 def confusions_of(
-    predictions: Predictions, scores: Section, sure: Floats
+    predictions: Predictions, scores: Section
 ) -> tuple[tuple[Section, ...], tuple[int, ...]]:
     """The labels that are confused most often, and the rows of all their examples.
 
-    sure: (n,) as of :func:`certainty`; examples are the most certain
-    errors.
+    Examples are the most certain errors.
     """
     support = {one.label: one.support for one in getattr(scores.result, "classes", ())}
     answerable, explained = list(support), gives_offsets(predictions.model)
     pairs, rows = [], dict[int, None]()
     for pair in scores.confused[:CONFUSED]:
         codes = answerable.index(pair.y_true), answerable.index(pair.predicted)
-        own = _examples(predictions, *codes, sure) if explained else []
+        own = _examples(predictions, *codes) if explained else []
         examples = tuple(_example(predictions, row, pair.predicted) for row in own)
         more = {"support": support[pair.y_true], "examples": examples}
         pairs.append(Section(**vars(pair), **more))
@@ -627,7 +613,7 @@ def confusions_of(
     return tuple(pairs), tuple(rows)
 
 
-def _examples(predictions: Predictions, y_true: int, predicted: int, sure: Floats) -> list[int]:
+def _examples(predictions: Predictions, y_true: int, predicted: int) -> list[int]:
     """The most certain errors of a pair of labels, of different texts."""
     if predictions.model.task.multilabel:
         truly, given = predictions.y_true.astype(bool), predictions.y_pred.astype(bool)
@@ -638,7 +624,7 @@ def _examples(predictions: Predictions, y_true: int, predicted: int, sure: Float
         codes: Int64s = predictions.y_true.astype(np.int64)
         wrong = (codes == y_true) & (predictions.y_pred == predicted)
     # The surest errors tell most of what the model has learned wrongly.
-    order = np.argsort(-sure, kind="stable")
+    order = np.argsort(-predictions.certainty, kind="stable")
     ranked = order[wrong[order]].tolist()
     texts = check_texts([predictions.corpus.texts[row] for row in ranked])
     return list(dict(zip(reversed(texts), reversed(ranked), strict=True)).values())[::-1][:EXAMPLES]

@@ -234,15 +234,13 @@ FEW = 50
 PARTS = 3
 
 
-def unsure(
-    predictions: Predictions, sure: Floats, unknown: int, selective: Selective | None
-) -> Iterator[str]:
+def unsure(predictions: Predictions, unknown: int, selective: Selective | None) -> Iterator[str]:
     """Where the answers of a model are unsure, in sentences.
 
-    sure: (n,) as of ``textreg_report.sections.certainty``. unknown: documents without a feature of
-    the model. selective: coverage against risk, of models that do not answer every text.
+    unknown: documents without a feature of the model. selective: coverage against risk, of models
+    that do not answer every text.
     """
-    task = predictions.model.task
+    task, sure = predictions.model.task, predictions.certainty
     if selective is not None:
         now = selective.now
         yield (
@@ -351,7 +349,6 @@ NOT_CONVERGED = (
 def verdict_of(  # noqa: PLR0913  # what it is made from
     predictions: Predictions,
     scores: Section,
-    sure: Floats,
     unknown: int,
     confusions: Sequence[Section] = (),
     against: Sequence[Versus] = (),
@@ -366,8 +363,6 @@ def verdict_of(  # noqa: PLR0913  # what it is made from
         Its answers.
     scores : Section
         How good they are.
-    sure : ndarray of shape (n,)
-        As of ``textreg_report.sections.certainty``.
     unknown : int
         Documents without a feature of the model.
     confusions : sequence of Section
@@ -400,7 +395,7 @@ def verdict_of(  # noqa: PLR0913  # what it is made from
         quality=statements,
         errors=errors_in_words(scores),
         confusions=tuple(confusions),
-        unsure=list(unsure(predictions, sure, unknown, selective)),
+        unsure=list(unsure(predictions, unknown, selective)),
         suggestions=tuple(sorted(suggestions, key=lambda one: (not one.first, -one.gain))),
     )
 
