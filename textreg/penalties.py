@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -257,20 +257,10 @@ ROUNDS = 2
 FACTOR = 2.0
 
 
-class Shared(NamedTuple):
-    """What groups take of features.
-
-    y: the share that every feature has in its groups. held: what they take of each.
-    """
-
-    y: Floats
-    held: Floats
-
-
 def shared_out(
     wanted: Floats, least: Floats, reach: Floats, taken: Callable[[Floats], Floats]
-) -> Shared:
-    """Find shares of features.
+) -> Floats:
+    """What groups take of features, by the share that every feature has in its groups.
 
     Parameters
     ----------
@@ -281,6 +271,11 @@ def shared_out(
     taken : callable
         For shares y, 0 or more, the sum over the groups of each feature of Lambda_g / max(1,
         ||y_g||).
+
+    Returns
+    -------
+    ndarray
+        What they take of each.
     """
     y = np.divide(wanted, reach, out=np.zeros(len(wanted)), where=reach > wanted)
     held = y * taken(y)
@@ -290,7 +285,7 @@ def shared_out(
         change = np.divide(wanted, held, out=np.ones(len(wanted)), where=held > 0.0)
         y *= np.clip(change, 1.0 / FACTOR, FACTOR, out=change)
         held = y * taken(y)
-    return Shared(y, held)
+    return held
 
 
 class GroupNorms:
@@ -782,7 +777,7 @@ class GroupNorms:
             group_sums(*holders, free / np.maximum(lengths, 1.0), features, sums)
             return sums
 
-        _, held = shared_out(wanted, least, reach, taken)
+        held = shared_out(wanted, least, reach, taken)
         return held, free * np.minimum(lengths, 1.0)
 
     def keep_at_zero(

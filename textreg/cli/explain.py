@@ -22,14 +22,16 @@ from textreg.explain.contributions import headline, strongest, text_parts
 from textreg.model import container, storage, summary
 from textreg.model.model import Model
 from textreg.reading.corpus import RecordBatch, records_of
-from textreg.reading.source import exists, meant_as_path
+from textreg.reading.source import meant_as_path
 from textreg.records.documents import check_texts
 from textreg.terminal import json_line, printable, single_line, visible
 
 
 def split_sources(sources: Sequence[str]) -> tuple[list[str], str | None]:
     """Further models, and what is to be explained, if it is named."""
-    models = [path for path in sources if exists(path) and container.is_container(Path(path))]
+    models = [
+        path for path in sources if os.path.exists(path) and container.is_container(Path(path))
+    ]
     to_explain = [source for source in sources if source not in models]
     if len(to_explain) > 1:
         raise UsageError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import functools
 import json
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -272,7 +273,7 @@ def _label_map(ctx: click.Context, option: click.Parameter, values: Sequence[str
     """Labels that stand for others, of files and of the command line; None without any."""
     labels: dict[str, str] = {}
     for item in values:
-        if "=" in item and not source.exists(item):
+        if "=" in item and not os.path.exists(item):
             labels |= pairs_of([item])
             continue
         try:
@@ -505,7 +506,7 @@ def _tell_guess(corpus: Corpus, previous: str, texts: bool = False) -> str:
 def check_named(files: Sequence[str], purpose: str) -> None:
     """UsageError for files that do not exist, which says how to ``purpose`` a text itself."""
     for path in files:
-        if path == "-" or source.exists(path):
+        if path == "-" or os.path.exists(path):
             continue
         try:
             source.listed(path)

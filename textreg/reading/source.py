@@ -692,21 +692,13 @@ def meant_as_path(source: str) -> bool:
     It is if it exists, is a pattern that matches, ends as files do, or, without blanks, has a
     separator of folders or is nearly the name of a file that is there.
     """
-    if source == "-" or exists(source) or _TABLE.search(source):
+    if source == "-" or os.path.exists(source) or _TABLE.search(source):
         return True
     if re.search(r"\s", source):
         return False
     if re.search(r"[/\\*]|[^.]\.[A-Za-z]\w{0,7}$", source, re.ASCII):
         return True
     return bool(did_you_mean(source, os.listdir()))
-
-
-def exists(path: str) -> bool:
-    """Whether a file or folder is there; no name is too long, or has zero bytes, to ask."""
-    try:
-        return os.path.exists(path)
-    except ValueError:
-        return False
 
 
 def matching(pattern: str) -> set[str]:

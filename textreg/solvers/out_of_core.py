@@ -178,7 +178,7 @@ def held_by_groups(
         sums *= group
         return sums
 
-    return shared_out(wanted, least, taken(np.zeros(len(features))), taken).held
+    return shared_out(wanted, least, taken(np.zeros(len(features))), taken)
 
 
 def number_holding(block: Block, features: Int32s, p: int) -> int:
