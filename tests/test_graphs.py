@@ -397,7 +397,7 @@ def test_opposites(tmp_path: Path) -> None:
     either = {("great", "not great"), ("bad", "never bad")}
     assert pairs == either | {(b, a) for a, b in either}
     file = tmp_path / "antonyms.tsv"
-    file.write_text("great\tbad\n")
+    file.write_text("great\tbad\t2.5\n")
     more = registry.create("graph", "opposites", antonyms=str(file), negations="not").build(
         features
     )
@@ -405,6 +405,9 @@ def test_opposites(tmp_path: Path) -> None:
     pairs = links_of(more, names, "dissimilar")
     assert {("great", "bad"), ("not great", "great")} < pairs
     assert ("bad", "never bad") not in pairs
+    great, bad, negated = (names.index(name) for name in ("great", "bad", "not great"))
+    assert more.dissimilar[great, bad] == more.dissimilar[bad, great] == 2.5
+    assert more.dissimilar[great, negated] == 1.0
     spaced = registry.create("graph", "opposites", negations="no, never").build(features)
     assert links_of(spaced, names, "dissimilar") == {("bad", "never bad"), ("never bad", "bad")}
     with pytest.raises(DataError, match="no feature is a word after one of not,no,never"):

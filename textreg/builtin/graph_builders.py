@@ -291,29 +291,31 @@ class Opposites(GraphBuilder):
     name = "opposites"
     negations: str = param(default="not,no,never", help="words that negate the next, with commas")
     antonyms: str | None = param(
-        default=None, help="file of pairs of opposite words, one on each line, with a tab between"
+        default=None, help="file of pairs of opposite words, and maybe a weight, with tabs between"
     )
 
     def build(self, tokens: Tokens) -> Graph:
         """The graph of the features of ``tokens``; DataError if it would have no link."""
         number = {name: feature for feature, name in enumerate(tokens.vocabulary)}
         negations = set(map(str.strip, self.negations.split(",")))
-        pairs = [
-            (number[name], number[word])
+        links = {
+            (number[name], number[word]): 1.0
             for name in tokens.vocabulary
             for negation, _, word in [name.partition(" ")]
             if negation in negations and word in number
-        ]
+        }
         if self.antonyms is not None:
-            one, other, _ = _known_edges(self.antonyms, tokens.vocabulary)
-            pairs += zip(one.tolist(), other.tolist(), strict=True)
-        if not pairs:
+            one, other, weights = _known_edges(self.antonyms, tokens.vocabulary)
+            pairs = zip(one.tolist(), other.tolist(), strict=True)
+            links |= zip(pairs, np.abs(weights).tolist(), strict=True)
+        if not links:
             raise DataError(
                 f"opposites: no feature is a word after one of {self.negations}. Take pairs of "
                 "words as features (--ngrams 2), or name a file of opposites (--graph-antonyms)."
             )
-        row, column = np.array(sorted({*pairs, *((b, a) for a, b in pairs)})).T
-        opposed = _links(np.ones(len(row)), row, column, len(number))
+        links = {(b, a): weight for (a, b), weight in links.items()} | links
+        row, column = np.array(list(links)).T
+        opposed = _links(np.array(list(links.values())), row, column, len(number))
         return Graph(_links(np.zeros(0), row[:0], column[:0], len(number)), opposed)
 
 
