@@ -83,6 +83,7 @@ def test_scores_and_probabilities_agree() -> None:
     fitted = classifier().fit(TEXTS, SIDES)
     scores = fitted.decision_function(NEW)
     assert fitted.predict_proba(NEW)[:, 1] == pytest.approx(1 / (1 + np.exp(-scores)))
+    np.testing.assert_allclose(fitted.predict_log_proba(NEW), np.log(fitted.predict_proba(NEW)))
     assert fitted.score(TEXTS, SIDES) == 1.0
 
 
@@ -101,6 +102,7 @@ def test_probabilities_are_there_if_the_loss_gives_them() -> None:
     assert hasattr(classifier(), "predict_proba")
     hinge = classifier(loss="hinge")
     assert not hasattr(hinge, "predict_proba")
+    assert not hasattr(hinge, "predict_log_proba")
     stacked = StackingClassifier([("hinge", hinge)], cv=2).fit(TEXTS, SIDES)
     assert stacked.stack_method_ == ["decision_function"]
     assert stacked.score(TEXTS, SIDES) == 1.0

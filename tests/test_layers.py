@@ -178,13 +178,13 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 35_466,
+    "textreg": 35_478,
     "textreg/_core": 4_170,
     "textreg/blocks": 629,
-    "textreg/builtin": 1_206,
+    "textreg/builtin": 1_208,
     "textreg/checking": 1_026,
     "textreg/cli": 3_416,
-    "textreg/estimators": 853,
+    "textreg/estimators": 858,
     "textreg/explain": 1_150,
     "textreg/features": 1_155,
     "textreg/measure": 972,

@@ -464,6 +464,24 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self._in_columns(self.model_.probabilities(self._scores(X)), 0.0)
 
+    @available_if(base.gives_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Iterable[Document]) -> Floats:
+        """Predict the logarithms of the probabilities; exact where these are next to 0.
+
+        Parameters
+        ----------
+        X : iterable of str
+            The n texts, or lists of tokens if it was trained on these.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            The natural logarithms of what ``predict_proba`` gives.
+        """
+        check_is_fitted(self)
+        model, scores = self.model_, self._scores(X)
+        return self._in_columns(model.task.log_probabilities(scores, model.calibration), -np.inf)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
