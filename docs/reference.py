@@ -102,7 +102,8 @@ def default(param: Param) -> str:
         return f"`{param.default:g}`" if param.type is float else f"`{param.default}`"
     if isinstance(param.search, LogGrid):
         grid = param.search
-        return f"search: {grid.points} values, {grid.high:g} to {grid.low:g} of the scale"
+        count, high = grid.points + (grid.strongest is not None), grid.strongest or grid.high
+        return f"search: {count} values, {high:g} to {grid.low:g} of the scale"
     if isinstance(param.search, Choices):
         return "search: " + ", ".join(f"`{value}`" for value in param.search.candidates)
     return "required"

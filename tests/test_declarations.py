@@ -200,7 +200,17 @@ def test_only_a_regularizer_is_searched_by_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    "grid", [(0.0, 1.0), (-1.0, 1.0), (1.0, 0.1), (math.nan, 1.0), (0.1, math.inf), (0.1, 1, 0)]
+    "grid",
+    [
+        (0.0, 1.0),
+        (-1.0, 1.0),
+        (1.0, 0.1),
+        (math.nan, 1.0),
+        (0.1, math.inf),
+        (0.1, 1, 0),
+        (0.1, 1, 2, False, 1.0),
+        (0.1, 1, 2, False, math.inf),
+    ],
 )
 def test_grids_have_ends(grid: tuple[Any, ...]) -> None:
     with pytest.raises(ValueError, match="LogGrid"):

@@ -217,6 +217,11 @@ def test_grid_falls_from_high_to_low(scale: float, low: float, points: int) -> N
     np.testing.assert_allclose(ratios, ratios.mean(), atol=2e-3)
 
 
+def test_a_stronger_candidate_comes_first() -> None:
+    grid = LogGrid(0.01, 1.0, 2, zero=True, strongest=30.0)
+    assert grid.values(0.5) == [15.0, 0.5, 0.005, 0.0]
+
+
 def test_choices_ignore_the_scale() -> None:
     assert Choices([1, "two"]).values(9.0) == [1, "two"]
 

@@ -69,6 +69,8 @@ class LogGrid:
         Number of candidates between the ends, these included.
     zero : bool, default False
         Whether 0, no penalty, follows as a further candidate.
+    strongest : float, optional
+        A further candidate before the others, above ``high``, as a fraction too.
 
     Examples
     --------
@@ -82,6 +84,7 @@ class LogGrid:
     high: float
     points: int = 5
     zero: bool = False
+    strongest: float | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 < self.low <= self.high < math.inf:
@@ -91,6 +94,8 @@ class LogGrid:
             )
         if self.points != int(self.points) or self.points < 1:
             raise ValueError(f"{self}: points must be a whole number, 1 or more.")
+        if self.strongest is not None and not self.high < self.strongest < math.inf:
+            raise ValueError(f"{self}: strongest must be a number above high.")
 
     def values(self, scale: float) -> list[float]:
         """The candidates for data of this ``scale``, from the strongest to the weakest penalty.
@@ -105,9 +110,11 @@ class LogGrid:
         -------
         list of float
         """
-        grid = scale * np.geomspace(self.high, self.low, self.points)
+        fractions = [] if self.strongest is None else [self.strongest]
+        fractions += np.geomspace(self.high, self.low, self.points).tolist()
         # Four digits, so that typing in a reported value repeats exactly what was tried.
-        return [*(float(f"{value:.4g}") for value in grid), *([0.0] if self.zero else [])]
+        grid = [float(f"{scale * fraction:.4g}") for fraction in fractions]
+        return [*grid, 0.0] if self.zero else grid
 
 
 @dataclass(frozen=True)
