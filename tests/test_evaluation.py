@@ -195,6 +195,9 @@ def test_the_labels_are_named_as_those_of_the_documents_are() -> None:
     result = evaluate(y == 1, [True, False, False], y[:2] == 1)
     assert isinstance(result, Evaluation)
     assert [one.label for one in result.classes] == ["True", "False"]
+    floats = evaluate(y.astype(float), [1.0, 0.0, 0.0], np.array([0.0, 1.0]))
+    assert isinstance(floats, Evaluation)
+    assert ([one.label for one in floats.classes], floats.accuracy) == (["0.0", "1.0"], 2 / 3)
     lists = evaluate([[1], {0}, ()], [["1"], ["0"], []], ["0", "1"])
     assert isinstance(lists, MultilabelEvaluation)
     assert lists.subset_accuracy == 1.0

@@ -425,7 +425,7 @@ def evaluate(
 
     Parameters
     ----------
-    labels_true, labels_pred : sequences or columns of str, int or bool, or of lists of str
+    labels_true, labels_pred : sequences or columns of str, int, float or bool, or lists of str
         One label for each document; or a list, tuple or set of any number for each.
     labels : sequence of str
         The labels of the model, in the order of ``proba``.
@@ -508,7 +508,8 @@ def evaluate(
 
 def _names(labels: Any, name: str) -> list[Any]:
     """The names of labels in a list or column; None for one that is missing."""
-    return [None if is_missing(it) else label_name(it) for it in as_column(labels, name)]
+    named = (None if is_missing(it) else label_name(it) for it in as_column(labels, name))
+    return [it if it is None or isinstance(it, LISTS) else str(it) for it in named]
 
 
 def coded(
