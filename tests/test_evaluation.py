@@ -217,6 +217,9 @@ def test_any_table_of_probabilities(of_lists: bool) -> None:
         evaluate(y, y, LABELS[:2], np.array([0.2, 0.6]))
     with pytest.raises(RecordError, match=r"proba\[1, 0\] is nan"):
         evaluate(y, y, LABELS[:2], [[0.2, 0.8], [np.nan, 0.4]])
+    for scores in ([[-1.5, 1.5], [0.3, -0.3]], [[0.2, 0.8], [60, 40]]):
+        with pytest.raises(UsageError, match="proba must lie between 0 and 1"):
+            evaluate(y, y, LABELS[:2], np.array(scores))
 
 
 @pytest.mark.parametrize("of_lists", [False, True])

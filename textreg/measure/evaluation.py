@@ -447,7 +447,8 @@ def evaluate(
         If there is nothing to measure, a document has no label, or none has one of ``labels``; or
         some have lists of labels, and others one label.
     UsageError
-        If the lengths disagree, or ``labels`` are not different names for the columns of ``proba``.
+        If the lengths disagree, ``labels`` are not different names for the columns of ``proba``, or
+        that has numbers outside 0 to 1.
 
     Warns
     -----
@@ -472,6 +473,8 @@ def evaluate(
         raise DataError("There are no documents to evaluate: give a file with labeled rows.")
     if proba is not None:
         proba = as_finite("proba", proba, (len(labels_true), None))
+        if not ((proba >= 0.0) & (proba <= 1.0 + 1e-6)).all():  # sums may be rounded
+            raise UsageError("proba must lie between 0 and 1: take predict_proba, not scores.")
     if len({*labels}) < len(labels) or (proba is not None and proba.shape[1] > len(labels)):
         raise UsageError("labels must be different names, one for each column of proba at least.")
     if any(isinstance(it, LISTS) for it in labels_pred):
