@@ -381,6 +381,16 @@ def test_classes_of_few_rows() -> None:
         )
 
 
+@pytest.mark.parametrize("nothing", [[], np.zeros(0, dtype=int), np.zeros(80, dtype=bool)])
+def test_a_split_has_rows_on_both_sides(nothing: Any) -> None:
+    every = np.arange(80)
+    for estimator, y in ((LinearClassifier, SIDES), (LinearRegressor, NUMBERS)):
+        with pytest.raises(DataError, match="split 2 of cv holds out no row: give other splits"):
+            estimator("lasso", cv=[(every[:60], every[60:]), (every, nothing)]).fit(X, y)
+        with pytest.raises(DataError, match="split 1 of cv fits no row with a weight above 0"):
+            estimator("lasso", cv=[(nothing, every)]).fit(X, y)
+
+
 def test_the_path() -> None:
     fitted = LinearClassifier(Lasso(l1=1.0), path=True, cv=3).fit(X, SIDES)
     path = fitted.path_

@@ -156,7 +156,7 @@ class LinearEstimator(PartsEstimator):
     def _splits(
         self, X: Design, target: Target, weights: Floats, group_of: Iterable[Any] | None
     ) -> list[Split]:
-        """The splits of ``cv``; DataError where there is nothing to fit in one."""
+        """The splits of ``cv``; DataError where there is nothing to fit or to measure in one."""
         # As in scikit-learn: a number, a splitter, or the splits themselves.
         cv = _fitting_folds(target) if self.cv is None else self.cv
         groups = None
@@ -172,12 +172,11 @@ class LinearEstimator(PartsEstimator):
             Split(_ascending(train), _ascending(held))
             for train, held in splitter.split(X.given, target.y, groups)
         ]
-        for number, (train, _) in enumerate(splits, 1):
+        for number, (train, held) in enumerate(splits, 1):
             weighted = weights[train] > 0.0
-            if not weighted.any():
-                raise DataError(
-                    f"split {number} of cv fits no row with a weight above 0: give other splits."
-                )
+            if not (weighted.any() and len(held)):
+                why = "holds out no row" if weighted.any() else "fits no row with a weight above 0"
+                raise DataError(f"split {number} of cv {why}: give other splits.")
             labels = target.task.labels
             if target.task.joint and len(np.unique(target.y[train][weighted])) < len(labels):
                 raise DataError(
@@ -274,7 +273,7 @@ def _fitting_folds(target: Target) -> int:
 
 def _ascending(rows_of_side: Any) -> NDArray[np.intp]:
     """The rows of one side of a split, ascending."""
-    rows = np.asarray(rows_of_side)
+    rows = np.asarray(rows_of_side, None if len(rows_of_side) else np.intp)
     return np.flatnonzero(rows) if rows.dtype.kind == "b" else np.sort(rows)
 
 
