@@ -759,7 +759,7 @@ def number_in(text: str, decimal: str) -> float:
     mark, between = DECIMALS[decimal]
     grouped = rf"[1-9]\d{{0,2}}(?P<between>{between})\d{{3}}(?:(?P=between)\d{{3}})*"
     match = re.fullmatch(
-        rf"\s*(?P<sign>[-+−]?)\s*(?:{_UNIT})?\s*(?P<minus>-?)(?P<whole>{grouped}|\d*)"
+        rf"\s*(?P<sign>[-+−])?\s*(?:{_UNIT})?\s*(?P<minus>(?(sign)|-?))(?P<whole>{grouped}|\d*)"
         rf"(?:{mark}(?P<part>\d+))?\s*(?P<unit>%|{_UNIT})?\s*",
         text,
     )
