@@ -294,3 +294,7 @@ def test_estimators() -> None:
     assert classifier.predict(["the bees", "nothing of the kind"]).tolist() == [1, 3]
     assert classifier.predict_proba(["nothing of the kind"]).shape == (1, 3)
     assert classifier.score(TEST.texts, [0, 1, 2, *[3] * 5]) > 0.8
+    # The label is the one of y, however its number is written.
+    classifier.fit(TEXTS + ODD, numbers.astype(np.float64))
+    assert classifier.classes_.tolist() == [0.0, 1.0, 2.0]
+    assert classifier.predict(["the bees", "nothing of the kind"]).tolist() == [1.0, 3.0]

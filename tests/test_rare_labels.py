@@ -190,6 +190,11 @@ def test_estimators() -> None:
         classifier = textreg.TextClassifier(ridge, ngrams=1, min_label=2).fit(TEXTS, numbers)
     assert classifier.classes_.tolist() == [100, 101, 102]
     assert classifier.score(TEXTS, numbers) == pytest.approx(27 / 29)
+    classifier.set_params(rare_label="9").fit(TEXTS, np.array(numbers, dtype=np.float64))
+    assert classifier.classes_.tolist() == [9.0, 100.0, 101.0, 102.0]
+    assert classifier.predict(["the elks", "the apes"]).tolist() == [9.0, 100.0]
+    with pytest.raises(DataError, match="rare_label is '300', but the labels in y are of the type"):
+        classifier.set_params(rare_label="300").fit(TEXTS, np.array(numbers, dtype=np.int8))
     with pytest.raises(DataError, match="rare_label is 'other', but the labels in y are of the"):
         textreg.TextClassifier("ridge", rare_label="other").fit(TEXTS, numbers)
 

@@ -337,12 +337,13 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         rare = _as_class("rare_label", self.rare_label, classes)
         unknown = _as_class("unknown", None if several else self.unknown, classes)
         columns = {"unlabeled": unlabeled, "group_of": group_of, "time_of": time_of}
+        typed = {"rare_label": rare, "unknown": unknown}  # and named as classes: 9 may be 9.0
+        columns |= {name: str(it) for name, label in typed.items() for it in label.tolist()}
         self._train(texts, labels, sample_weight=weights, **columns)
-        every, place = classes, {str(label): at for at, label in enumerate(classes.tolist())}
-        known = self.model_.labels  # not all that y has, if labels of few texts are left out
-        if self.rare_label in known and self.rare_label not in place:
-            place[self.rare_label], every = len(classes), np.concatenate([classes, rare])
-        learned = every[[place[name] for name in known]]
+        every = np.concatenate([classes, rare])
+        place = {str(label): at for at, label in enumerate(every.tolist())}
+        # Not all that y has, if labels of few texts are left out.
+        learned = every[[place[name] for name in self.model_.labels]]
         # The model sorts its labels as strings: "10" comes before "9".
         self._order = np.argsort(learned)
         self._indicator = several is not None and several.matrix is not None
@@ -502,7 +503,7 @@ def _as_class(name: str, label: str | None, classes: NDArray[Any]) -> NDArray[An
         if kind == "b":
             raise ValueError
         return np.array([label]).astype(classes.dtype)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise DataError(
             f"{name} is '{label}', but the labels in y are of the type {classes.dtype}: give a "
             "label of that type, or convert those in y to strings."
