@@ -334,6 +334,21 @@ def test_fields_from_options() -> None:
             parse_fields(*options)
 
 
+def test_a_category_of_numbers_is_the_same_beside_a_missing_one(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    typed, written = tmp_path / "typed.csv", tmp_path / "written.csv"
+    typed.write_text("body,code\nx,5\nx,\nx,12\n", encoding="utf-8")
+    table = pd.read_csv(typed)
+    table.to_csv(written, index=False)
+    assert "x,5.0" in written.read_text(encoding="utf-8")  # no int is missing
+    fields = as_fields({"body": "text", "code": "category"})
+    files = [read_corpus([str(it)], fields=fields, labeled=False).texts for it in (typed, written)]
+    for documents in (table, *files, [{"body": "x", "code": 5}]):
+        assert fielded(documents, fields)[0].field("code") == "5"
+    for other in (2.5, "5.0.0", "v5.0"):
+        assert fielded([{"body": "x", "code": other}], fields)[0].field("code") == str(other)
+
+
 def test_field_of_another_kind_is_refused_early() -> None:
     with pytest.raises(UsageError, match="only texts have settings"):
         Field("price", "number", {"ngrams": 1})

@@ -710,7 +710,8 @@ class NotAValueError(ValueError):
 def value_of(field: Field, given: Any, decimal: str = "point") -> str:
     """The value of a field as text; NotAValueError if it is no such value.
 
-    A text that is missing is empty. decimal: the mark of numbers that are written as texts.
+    A text that is missing is empty, and the category 5.0 is 5. decimal: the mark of numbers that
+    are written as texts.
     """
     absent = is_missing(given)
     if field.kind == "text":
@@ -729,7 +730,8 @@ def value_of(field: Field, given: Any, decimal: str = "point") -> str:
         return str(given).lower()
     if not isinstance(given, (str, int, float)):
         raise NotAValueError("neither a text nor a number, as categories are")
-    return " ".join(str(given).split())
+    # pandas has 5.0 for 5 beside a missing one, and writes that into a file.
+    return re.sub(r"^(-?[0-9]+)\.0+$", r"\1", " ".join(str(given).split()))
 
 
 def _number(given: Any, decimal: str) -> float:

@@ -144,6 +144,7 @@ def _category(part: PlainPart) -> list[tuple[str, Any]]:
         methodcaller("replace", truths),
         methodcaller("replace", r"\s+", " ", regex=True),
         methodcaller("replace", "^ | $", "", regex=True),
+        methodcaller("replace", r"^(-?[0-9]+)\.0+$", r"\1", regex=True),
         methodcaller("replace", "", MISSING),
         methodcaller("fillna", MISSING),
         methodcaller("to_numpy", dtype=object),

@@ -475,7 +475,7 @@ class Characters:
             return str(given).lower()
         if not isinstance(given, (str, int, float)):
             raise ValueError(f"{given!r} is neither a text nor a number, as categories are")
-        return " ".join(self.run.findall(str(given)))
+        return re.sub(r"^(-?[0-9]+)\.0+$", r"\1", " ".join(self.run.findall(str(given))))
 
 
 def _char_grams(run: list[Token], options: dict[str, Any]) -> Iterator[Token]:
