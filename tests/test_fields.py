@@ -334,6 +334,20 @@ def test_fields_from_options() -> None:
             parse_fields(*options)
 
 
+def test_a_truth_value_is_the_same_in_files_and_data_frames(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    file = tmp_path / "truths.csv"
+    file.write_text("body,known\nx,True\nx,FALSE\n", encoding="utf-8")
+    table = pd.read_csv(file)
+    assert table["known"].dtype == bool
+    fields = as_fields({"body": "text", "known": "category"})
+    corpus = read_corpus([str(file)], fields=fields, labeled=False)
+    in_json = [{"body": "x", "known": True}, {"body": "x", "known": False}]
+    for documents in (table, corpus.texts, in_json):
+        values = [document.field("known") for document in fielded(documents, fields)]
+        assert values == ["true", "false"]
+
+
 def test_a_category_of_numbers_is_the_same_beside_a_missing_one(tmp_path: Path) -> None:
     pd = pytest.importorskip("pandas")
     typed, written = tmp_path / "typed.csv", tmp_path / "written.csv"

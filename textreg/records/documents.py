@@ -707,11 +707,15 @@ class NotAValueError(ValueError):
     """Something cannot be the value of a field; its text says what is wanted."""
 
 
+# Truth values as tables write them, which JSON has in small letters.
+TRUTHS = "True", "TRUE", "False", "FALSE"
+
+
 def value_of(field: Field, given: Any, decimal: str = "point") -> str:
     """The value of a field as text; NotAValueError if it is no such value.
 
-    A text that is missing is empty, and the category 5.0 is 5. decimal: the mark of numbers that
-    are written as texts.
+    A text that is missing is empty; the category 5.0 is 5, and True is true. decimal: the mark of
+    numbers that are written as texts.
     """
     absent = is_missing(given)
     if field.kind == "text":
@@ -726,12 +730,13 @@ def value_of(field: Field, given: Any, decimal: str = "point") -> str:
         return repr(_number(given, decimal))
     if hasattr(given, "item") and not isinstance(given, str):
         given = given.item()
-    if isinstance(given, bool):
-        return str(given).lower()
     if not isinstance(given, (str, int, float)):
         raise NotAValueError("neither a text nor a number, as categories are")
+    text = " ".join(str(given).split())
+    if text in TRUTHS:
+        return text.lower()
     # pandas has 5.0 for 5 beside a missing one, and writes that into a file.
-    return re.sub(r"^(-?[0-9]+)\.0+$", r"\1", " ".join(str(given).split()))
+    return re.sub(r"^(-?[0-9]+)\.0+$", r"\1", text)
 
 
 def _number(given: Any, decimal: str) -> float:

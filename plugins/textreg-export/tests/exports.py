@@ -79,7 +79,22 @@ FIELDS: dict[str, Any] = {
 }
 """Fields of every kind, with settings of their own."""
 
-BRANDS = ["acme", " b  c ", 3, 3.0, "4.0", 2.5, True, None, "", "\u3000", "ΑΣ", "straße"]
+BRANDS = [
+    "acme",
+    " b  c ",
+    3,
+    3.0,
+    "4.0",
+    2.5,
+    True,
+    "TRUE ",
+    "False",
+    None,
+    "",
+    "\u3000",
+    "ΑΣ",
+    "straße",
+]
 PRICES = [1, 2.5, None, 1e20, "7.25", -3e-7, 0.0, -0.0, "", 1e16, 123456789, 1e-5, 0.0001]
 """What a category and a number can be, and ways to be missing."""
 

@@ -16,7 +16,7 @@ from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Exporter
 from textreg.records import Floats
-from textreg.records.documents import MISSING
+from textreg.records.documents import MISSING, TRUTHS
 from textreg.records.plain_model import PlainModel, PlainPart
 from textreg_export.formats import PythonExporter
 
@@ -137,14 +137,12 @@ def _category(part: PlainPart) -> list[tuple[str, Any]]:
     """A column for each value; blank and missing ones are the value ``missing``."""
     from sklearn.preprocessing import OneHotEncoder
 
-    # Truth values have small letters in textreg, and capitals in pandas.
-    truths = {each: each.lower() for each in ("True", "False") if each not in part.names}
     cleaned = [
         methodcaller("astype", "string"),
-        methodcaller("replace", truths),
         methodcaller("replace", r"\s+", " ", regex=True),
         methodcaller("replace", "^ | $", "", regex=True),
         methodcaller("replace", r"^(-?[0-9]+)\.0+$", r"\1", regex=True),
+        methodcaller("replace", {each: each.lower() for each in TRUTHS}),
         methodcaller("replace", "", MISSING),
         methodcaller("fillna", MISSING),
         methodcaller("to_numpy", dtype=object),

@@ -75,7 +75,8 @@ class DocumentPredictor extends Predictor {
     }
     if (is === "number") return Number.isInteger(given) ? BigInt(given).toString() : written(given);
     if (is !== "string" && is !== "boolean") throw wrong("neither a text nor a number, as categories are");
-    return (String(given).match(run) ?? []).join(" ").replace(/^(-?[0-9]+)\.0+$/, "$1");
+    const text = (String(given).match(run) ?? []).join(" ");
+    return /^(True|TRUE|False|FALSE)$/.test(text) ? text.toLowerCase() : text.replace(/^(-?[0-9]+)\.0+$/, "$1");
   }
 
   /** @param {Part} part @param {Map<string, Field>} fields */

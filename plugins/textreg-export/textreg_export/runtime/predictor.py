@@ -471,11 +471,12 @@ class Characters:
             if not math.isfinite(number):
                 raise ValueError(f"{given!r} is not a number")
             return repr(number + 0.0)  # one zero
-        if isinstance(given, bool):
-            return str(given).lower()
         if not isinstance(given, (str, int, float)):
             raise ValueError(f"{given!r} is neither a text nor a number, as categories are")
-        return re.sub(r"^(-?[0-9]+)\.0+$", r"\1", " ".join(self.run.findall(str(given))))
+        text = " ".join(self.run.findall(str(given)))
+        if text in ("True", "TRUE", "False", "FALSE"):
+            return text.lower()
+        return re.sub(r"^(-?[0-9]+)\.0+$", r"\1", text)
 
 
 def _char_grams(run: list[Token], options: dict[str, Any]) -> Iterator[Token]:
