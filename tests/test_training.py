@@ -281,7 +281,7 @@ def test_procedures_without_a_bound_report_none() -> None:
         ({"reg": "lasso", "groups": "sentences"}, "lasso makes no use of groups"),
         ({"class_weight": "even"}, "class_weight must be 'balanced'"),
         ({"class_weight": {"pos": float("nan")}}, "above 0"),
-        ({"class_weight": {"pos": "2"}}, "above 0, not 2"),
+        ({"class_weight": {"pos": "2"}}, "a number above 0, not '2'"),
         ({"class_weight": ["pos"]}, "class_weight must be 'balanced'"),
         ({"threshold": "f1"}, "threshold must be a rule for each label, not 'f1'"),
         ({"threshold": {"pos": 3}}, "the rule of a threshold is f1.*not '3'"),

@@ -78,7 +78,7 @@ def check_class_weight(class_weight: Mapping[str, float], labels: Sequence[str])
                 f"{alternatives(label, labels)}"
             )
         if not (isinstance(factor, Real) and np.isfinite(factor) and factor > 0):
-            raise UsageError(f"class_weight of '{label}' must be above 0, not {factor}.")
+            raise UsageError(f"class_weight of '{label}' must be a number above 0, not {factor!r}.")
 
 
 def check_classes(classes: Sequence[object]) -> None:
