@@ -107,7 +107,7 @@ def test_train_json(cli: Cli, corpus: Path) -> None:
     document = json.loads(result.out)
     assert document["reg"]["name"] == document["chosen"]["reg"] == "elastic"
     assert document["reg"]["params"].keys() >= {"l1", "l2"}
-    assert [one["settings"]["reg"] for one in document["search"][:3]] == ["ridge"] * 2 + ["elastic"]
+    assert [one["settings"]["reg"] for one in document["search"][:4]] == ["ridge"] * 3 + ["elastic"]
     assert document["documents"] == 50
     assert document["nonzero"] <= document["features"] == 15
     assert document["groups"] is None
