@@ -707,8 +707,9 @@ class NotAValueError(ValueError):
     """Something cannot be the value of a field; its text says what is wanted."""
 
 
-# Truth values as tables write them, which JSON has in small letters.
-TRUTHS = "True", "TRUE", "False", "FALSE"
+# Patterns of other spellings of a category, and what it is called: pandas has 5.0 for 5 beside a
+# missing one, and tables have capitals where JSON has true and false.
+SPELLINGS = {r"^(-?[0-9]+)\.0+$": r"\1", "^(True|TRUE)$": "true", "^(False|FALSE)$": "false"}
 
 
 def value_of(field: Field, given: Any, decimal: str = "point") -> str:
@@ -733,10 +734,9 @@ def value_of(field: Field, given: Any, decimal: str = "point") -> str:
     if not isinstance(given, (str, int, float)):
         raise NotAValueError("neither a text nor a number, as categories are")
     text = " ".join(str(given).split())
-    if text in TRUTHS:
-        return text.lower()
-    # pandas has 5.0 for 5 beside a missing one, and writes that into a file.
-    return re.sub(r"^(-?[0-9]+)\.0+$", r"\1", text)
+    for spelling, name in SPELLINGS.items():
+        text = re.sub(spelling, name, text)
+    return text
 
 
 def _number(given: Any, decimal: str) -> float:

@@ -16,7 +16,7 @@ from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Exporter
 from textreg.records import Floats
-from textreg.records.documents import MISSING, TRUTHS
+from textreg.records.documents import MISSING, SPELLINGS
 from textreg.records.plain_model import PlainModel, PlainPart
 from textreg_export.formats import PythonExporter
 
@@ -141,8 +141,7 @@ def _category(part: PlainPart) -> list[tuple[str, Any]]:
         methodcaller("astype", "string"),
         methodcaller("replace", r"\s+", " ", regex=True),
         methodcaller("replace", "^ | $", "", regex=True),
-        methodcaller("replace", r"^(-?[0-9]+)\.0+$", r"\1", regex=True),
-        methodcaller("replace", {each: each.lower() for each in TRUTHS}),
+        methodcaller("replace", SPELLINGS, regex=True),
         methodcaller("replace", "", MISSING),
         methodcaller("fillna", MISSING),
         methodcaller("to_numpy", dtype=object),
