@@ -101,9 +101,8 @@ def default(param: Param) -> str:
     if param.default is not AUTO:
         return f"`{param.default:g}`" if param.type is float else f"`{param.default}`"
     if isinstance(param.search, LogGrid):
-        grid = param.search
-        count, high = grid.points + (grid.strongest is not None), grid.strongest or grid.high
-        return f"search: {count} values, {high:g} to {grid.low:g} of the scale"
+        shares = param.search.fractions
+        return f"search: {len(shares)} values, {shares[0]:g} to {shares[-1]:g} of the scale"
     if isinstance(param.search, Choices):
         return "search: " + ", ".join(f"`{value}`" for value in param.search.candidates)
     return "required"

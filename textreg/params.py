@@ -97,6 +97,12 @@ class LogGrid:
         if self.strongest is not None and not self.high < self.strongest < math.inf:
             raise ValueError(f"{self}: strongest must be a number above high.")
 
+    @property
+    def fractions(self) -> list[float]:
+        """The candidates as fractions of the scale, without 0, from the strongest penalty on."""
+        strongest = [] if self.strongest is None else [self.strongest]
+        return [*strongest, *np.geomspace(self.high, self.low, self.points).tolist()]
+
     def values(self, scale: float) -> list[float]:
         """The candidates for data of this ``scale``, from the strongest to the weakest penalty.
 
@@ -110,10 +116,8 @@ class LogGrid:
         -------
         list of float
         """
-        fractions = [] if self.strongest is None else [self.strongest]
-        fractions += np.geomspace(self.high, self.low, self.points).tolist()
         # Four digits, so that typing in a reported value repeats exactly what was tried.
-        grid = [float(f"{scale * fraction:.4g}") for fraction in fractions]
+        grid = [float(f"{scale * fraction:.4g}") for fraction in self.fractions]
         return [*grid, 0.0] if self.zero else grid
 
 

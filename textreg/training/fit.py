@@ -787,7 +787,7 @@ def path_parameter(regularizer: kinds.Regularizer | type[kinds.Regularizer]) -> 
     last_first = list(every)[::-1]
     for name in sorted(last_first, key=lambda name: name != "l1"):
         declared, grid = every[name], every[name].search
-        strength = isinstance(grid, LogGrid) and grid.points > 1 and declared.type is float
+        strength = isinstance(grid, LogGrid) and len(grid.fractions) > 1 and declared.type is float
         if strength or (isinstance(grid, Choices) and declared.type is int):
             return name
     raise errors.UsageError(
