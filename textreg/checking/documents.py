@@ -420,7 +420,7 @@ class Documents:
         """The script that most letters of each are of; empty without letters."""
         return [_script(text) for text in self.texts]
 
-    @property
+    @cached_property
     def script_counts(self) -> Counter[str]:
         """The number of documents in every script."""
         return Counter(filter(None, self.scripts))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -18,7 +18,7 @@ from textreg.errors import DataError, UsageError
 from textreg.estimators import base
 from textreg.estimators.base import PartsEstimator, TextMatrix, declared
 from textreg.features.encoder import Encoder
-from textreg.features.vectorize import MatrixRows, Vectorizer
+from textreg.features.vectorize import Features, MatrixRows, Vectorizer
 from textreg.records import Bools, Design, Floats, Tokens
 from textreg.records.design import as_design
 from textreg.records.documents import as_column
@@ -26,7 +26,7 @@ from textreg.structure.joining import Pretokenized
 from textreg.tasks import Multilabel, Regression, Target, Task, classification
 from textreg.tasks.base import Held
 from textreg.training.fit import FinalFit, Learned, path_parameter
-from textreg.training.prepare import Prepared, SplitDocuments, with_targets, without_tokens
+from textreg.training.prepare import Prepared, SplitDocuments, no_tokens, with_targets
 from textreg.training.running import Work
 from textreg.training.search import SearchContext
 from textreg.training.settings import TrainingSettings, create_part
@@ -100,9 +100,8 @@ class LinearEstimator(PartsEstimator):
             )
         splits = self._splits(rows.X, target, weights, group_of) if measures else []
         encoder = Encoder(Pretokenized(), Vectorizer(ngrams=1, weighting="count"), rows.names)
-        features = without_tokens(MatrixRows(rows.X), encoder)
-        if rows.tokens is not None:
-            features = replace(features, tokens=rows.tokens)
+        tokens = no_tokens(rows.X.shape[0], encoder) if rows.tokens is None else rows.tokens
+        features = Features(MatrixRows(rows.X), tokens, encoder)
 
         def prepared(settings: TrainingSettings) -> Prepared:
             # The matrix as it is: nothing of its features can be searched.

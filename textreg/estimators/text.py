@@ -480,8 +480,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             The natural logarithms of what ``predict_proba`` gives.
         """
         check_is_fitted(self)
-        model, scores = self.model_, self._scores(X)
-        return self._in_columns(model.task.log_probabilities(scores, model.calibration), -np.inf)
+        return self._in_columns(self.model_.log_probabilities(self._scores(X)), -np.inf)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -21,7 +21,7 @@ from textreg.blocks.backends import open_workers
 from textreg.blocks.features import BlockFeatures
 from textreg.blocks.scratch import Budget, Scratch
 from textreg.errors import DataWarning, UsageError
-from textreg.features.vectorize import MatrixRows
+from textreg.features.vectorize import Features, MatrixRows
 from textreg.kinds import Regularizer, Workers
 from textreg.plugins import calls
 from textreg.records import Corpus, Documents
@@ -227,7 +227,8 @@ def learn_in_blocks(training: Training, scratch: Scratch, work: Work) -> Learned
         release_memory()
         fit.LOG.info("%d features in %.2f s", design.shape[1], clock.stop("features"))
         weights, every = own_weights(training.corpus), np.arange(len(training.corpus))
-        features = prepare.without_tokens(MatrixRows(design), encoder)
+        tokens = prepare.no_tokens(len(every), encoder)
+        features = Features(MatrixRows(design), tokens, encoder)
         groups = None if settings.groups is None else BlockGroups(design)
         prepared = prepare.with_targets(features, training.target, weights, settings, groups=groups)
         problems = prepared.problems(every, settings.tol)

@@ -14,7 +14,7 @@ import numpy as np
 
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.features.fields import AUTO_TOKENIZER, fit_fields, plan_fields, tokenizer_of
-from textreg.features.vectorize import DocumentRows, Features, MatrixRows
+from textreg.features.vectorize import Features, MatrixRows
 from textreg.plugins import calls, registry
 from textreg.records import Bools, Corpus, Documents, Floats, Graph, Groups, Problem, Tokens
 from textreg.structure.joining import Pretokenized
@@ -316,11 +316,10 @@ def with_targets(
     )
 
 
-def without_tokens(rows: DocumentRows, encoder: AnyEncoder) -> Features:
-    """Features of documents that have no tokens, or whose tokens are not known."""
-    ptr = np.zeros(rows.shape[0] + 1, dtype=np.int64)
-    vocabulary = encoder.parts[0].vocabulary
-    return Features(rows, Tokens(ptr[:0].astype(np.int32), ptr[:1], ptr, vocabulary), encoder)
+def no_tokens(n: int, encoder: AnyEncoder) -> Tokens:
+    """Those of n documents that have none, or whose tokens are not known."""
+    ptr = np.zeros(n + 1, dtype=np.int64)
+    return Tokens(ptr[:0].astype(np.int32), ptr[:1], ptr, encoder.parts[0].vocabulary)
 
 
 CUT_ALREADY = (

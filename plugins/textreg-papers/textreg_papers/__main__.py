@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from textreg.errors import TextregError, UsageError, did_you_mean
+from textreg.errors import TextregError, UsageError, alternatives
 from textreg.files import write_atomically
 from textreg.training.settings import TrainingSettings
 from textreg_papers.page import machine, page, pictures
@@ -117,9 +117,7 @@ def _names(text: str | None, known: Iterable[str], kind: str) -> list[str]:
     names = text.split(",") if text else known
     for name in names:
         if name not in known:
-            raise UsageError(
-                f"no {kind} '{name}'.{did_you_mean(name, known)} There are: {', '.join(known)}."
-            )
+            raise UsageError(f"no {kind} '{name}'.{alternatives(name, known)}")
     return names
 
 

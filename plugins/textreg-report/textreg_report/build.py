@@ -10,7 +10,6 @@ import numpy as np
 
 from textreg.errors import UsageError, named_errors
 from textreg.explain import RemovalTable, find_selection, gives_offsets, removal_tables
-from textreg.features.vectorize import Features
 from textreg.model.model import Model, as_model
 from textreg.records import Corpus, Documents
 from textreg.records.text import as_corpus
@@ -137,7 +136,7 @@ def report(  # noqa: PLR0913  # its options are its interface
             model,
             refits.corpus,
             unlabeled=data.settings.unlabeled,
-            features=Features(data.rows, data.tokens, data.encoder),
+            features=data,
         )
     if predictions is None:
         assert refits is not None
